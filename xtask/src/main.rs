@@ -1,2 +1,67 @@
-//! Placeholder.
-fn main() {}
+//! `cargo xtask`: the commands for people and for CI. It imports no crate of the workspace, so it builds in seconds
+//! and can judge a tree that does not compile.
+
+mod advisories;
+mod bench;
+mod check;
+mod conformance;
+mod interop;
+mod licences;
+mod metadata;
+mod shell;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::shell::Outcome;
+
+#[derive(Parser)]
+#[command(
+    name = "cargo xtask",
+    about = "Checks, tests and measurements of this workspace"
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Formatting, clippy, tidy, licences and advisories. Example: cargo xtask check
+    Check(check::Options),
+    /// The house rules alone: floors, module cycles, file heads, panics, machine paths. Example: cargo xtask tidy
+    Tidy,
+    /// The tests. Example: cargo xtask test heavy
+    Test(test::Options),
+    /// Scenarios and lessons against the recordings. Example: cargo xtask conformance --suite reference --case restore
+    Conformance(conformance::Options),
+    /// Tables written here are read by Spark + Delta and by delta-rs, and the other way round. Example: cargo xtask interop
+    Interop(interop::Options),
+    /// Measurements. Example: cargo xtask bench --only g_append
+    Bench(bench::Options),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().command {
+        Command::Check(options) => check::run(&options),
+        Command::Tidy => tidy::run(),
+        Command::Test(options) => test::run(&options),
+        Command::Conformance(options) => conformance::run(&options),
+        Command::Interop(options) => interop::run(&options),
+        Command::Bench(options) => bench::run(&options),
+    };
+    report(outcome)
+}
+
+fn report(outcome: Outcome) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            eprintln!("xtask: {reason}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! `cargo xtask conformance`: starts the conformance crate's program, or the recorder on the reference engine.
+
+use clap::Args;
+
+use crate::interop::reference;
+use crate::shell::{Outcome, all, cargo, step, workspace_root};
+
+/// The reference's profiles, the default one first.
+pub const PROFILES: [&str; 2] = ["delta-4.3", "delta-4.0"];
+
+/// What to run.
+#[derive(Args, Default)]
+pub struct Options {
+    /// reference, lessons or golden; all when left out.
+    #[arg(long)]
+    suite: Option<String>,
+    /// Only cases whose name holds this text.
+    #[arg(long)]
+    case: Option<String>,
+    /// delta-4.3 or delta-4.0; both when left out.
+    #[arg(long)]
+    profile: Option<String>,
+    /// Show at most this many differences.
+    #[arg(long)]
+    show: Option<usize>,
+    /// Make the recordings anew with real Spark and Delta (needs Java 17, Python and Maven).
+    #[arg(long)]
+    record: bool,
+}
+
+/// Run the suites, or record.
+pub fn run(options: &Options) -> Outcome {
+    if options.record {
+        return record(options);
+    }
+    let mut words = vec![
+        "run",
+        "--quiet",
+        "--package",
+        "deltaic-conformance",
+        "--bin",
+        "deltaic-conformance",
+        "--",
+    ];
+    for (flag, value) in [
+        ("--suite", &options.suite),
+        ("--case", &options.case),
+        ("--profile", &options.profile),
+    ] {
+        if let Some(value) = value {
+            words.extend([flag, value.as_str()]);
+        }
+    }
+    let show = options.show.map(|n| n.to_string());
+    if let Some(show) = &show {
+        words.extend(["--show", show]);
+    }
+    step("conformance", &mut cargo(words))
+}
+
+fn record(options: &Options) -> Outcome {
+    let profiles = PROFILES.iter().filter(|p| {
+        options
+            .profile
+            .as_deref()
+            .is_none_or(|chosen| chosen == **p)
+    });
+    let mut outcomes = Vec::new();
+    for profile in profiles {
+        let engine = reference(profile)?;
+        let folder = workspace_root().join("conformance");
+        let mut recorder = engine.python();
+        recorder
+            .arg(folder.join("reference/record.py"))
+            .arg("--jars")
+            .arg(&engine.jars);
+        recorder
+            .arg("--out")
+            .arg(folder.join("recordings").join(profile));
+        if let Some(case) = &options.case {
+            recorder.arg("--case").arg(case);
+        }
+        recorder.arg(folder.join("scenarios"));
+        outcomes.push(step(&format!("record {profile}"), &mut recorder));
+    }
+    all(outcomes)
+}
