@@ -1,0 +1,50 @@
+//! The data store: every file of a table, by its path below the table's root.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use deltaic_protocol::error::Result;
+
+use crate::{DeleteOutcome, DirOutcome, FileMeta, FileStream, PutOutcome};
+
+/// Decides, by its path relative to the table, whether a listing enters a directory. The directory itself is listed
+/// either way.
+pub type Descend = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+
+/// Access to the files of one table. A path is decoded and relative to the table's root (`p=1/part-0.parquet`), or
+/// absolute within the same backend when it begins with `/` (files of a shallow clone's source).
+#[async_trait]
+pub trait DataStore: Send + Sync + std::fmt::Debug {
+    /// Everything below `prefix` (a directory, `""` for the table), recursively and as a stream; directories come before
+    /// their content where the store has them. Symbolic links to directories are neither followed nor listed. A missing
+    /// prefix lists as empty; a directory that cannot be read ends the stream with an error.
+    fn list(&self, prefix: &str, descend: Option<Descend>) -> FileStream;
+
+    /// The entry of one file or directory, `None` where it is missing.
+    async fn stat(&self, path: &str) -> Result<Option<FileMeta>>;
+
+    /// The whole content. A missing file is an error of kind `NotFound`.
+    async fn read(&self, path: &str) -> Result<Bytes>;
+
+    /// A part of a file; the end is cut at the end of the file.
+    async fn read_range(&self, path: &str, range: Range<u64>) -> Result<Bytes>;
+
+    /// Makes a new file; missing folders are made. A crash may leave a part of the file, which no commit names.
+    async fn create(&self, path: &str, content: Bytes) -> Result<PutOutcome>;
+
+    /// Removes a file (a symbolic link itself, never what it points to).
+    async fn delete_file(&self, path: &str) -> Result<DeleteOutcome>;
+
+    /// Removes a directory if nothing is in it.
+    async fn delete_empty_dir(&self, path: &str) -> Result<DirOutcome>;
+
+    /// Whether a file or directory is there.
+    async fn exists(&self, path: &str) -> Result<bool> {
+        Ok(self.stat(path).await?.is_some())
+    }
+
+    /// Sets the modification time (milliseconds since 1970-01-01 UTC); for tests and repairs that move time.
+    async fn set_modified(&self, path: &str, modified_ms: i64) -> Result<()>;
+}

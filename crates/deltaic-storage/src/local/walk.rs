@@ -1,0 +1,106 @@
+//! Listings of the local disk: sorted names of one folder, and the recursive walk of a table.
+
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use tokio::sync::mpsc::Sender;
+
+use super::fs::modified_ms;
+use crate::{Descend, FileMeta};
+
+/// Entries per message of a walk.
+const BATCH: usize = 256;
+
+/// The names in a folder from `start` on, sorted by bytes; a missing folder is empty. Names that are not UTF-8 cannot
+/// stand in a log and are left out.
+pub(super) fn sorted_names(folder: &Path, start: &str) -> io::Result<Vec<String>> {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        if let Ok(name) = entry?.file_name().into_string()
+            && name.as_str() >= start
+        {
+            names.push(name);
+        }
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// The entry of one path, `None` where it is missing. Links are followed for their size and time.
+pub(super) fn entry(path: &Path, relative: &str) -> io::Result<Option<FileMeta>> {
+    match std::fs::metadata(path) {
+        Ok(metadata) => Ok(Some(to_meta(&metadata, relative))),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn to_meta(metadata: &std::fs::Metadata, relative: &str) -> FileMeta {
+    let is_dir = metadata.is_dir();
+    FileMeta {
+        path: relative.to_string(),
+        size: if is_dir { 0 } else { metadata.len() },
+        modified_ms: modified_ms(metadata),
+        is_dir,
+    }
+}
+
+/// What a walk reports: a batch of entries, or the error that ended it with the path it happened at.
+pub(super) type Step = Result<Vec<FileMeta>, (String, io::Error)>;
+
+/// Walks everything below `prefix`, depth first, each folder's entries sorted. Ends early when nobody listens.
+pub(super) fn walk(root: &Path, prefix: &str, descend: Option<&Descend>, out: &Sender<Step>) {
+    let mut batch = Vec::new();
+    let mut stack = vec![prefix.to_string()];
+    while let Some(folder) = stack.pop() {
+        let place: PathBuf = if folder.is_empty() { root.to_path_buf() } else { root.join(&folder) };
+        let children = match visit(&place, &folder) {
+            Ok(children) => children,
+            Err(error) => {
+                let _ = out.blocking_send(Ok(std::mem::take(&mut batch)));
+                let _ = out.blocking_send(Err((folder, error)));
+                return;
+            }
+        };
+        let mut folders = Vec::new();
+        for child in children {
+            if child.is_dir && descend.is_none_or(|enter| enter(&child.path)) {
+                folders.push(child.path.clone());
+            }
+            batch.push(child);
+            if batch.len() >= BATCH && out.blocking_send(Ok(std::mem::take(&mut batch))).is_err() {
+                return;
+            }
+        }
+        stack.extend(folders.into_iter().rev());
+    }
+    if !batch.is_empty() {
+        let _ = out.blocking_send(Ok(batch));
+    }
+}
+
+/// The entries of one folder. A link to a file is an entry of its own (only the link would be deleted); a link to a folder
+/// is passed over, because what lies behind it may belong to somebody else.
+fn visit(place: &Path, folder: &str) -> io::Result<Vec<FileMeta>> {
+    let mut found = Vec::new();
+    for name in sorted_names(place, "")? {
+        let path = place.join(&name);
+        let relative = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+        match std::fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_symlink() => {
+                if !std::fs::metadata(&path).is_ok_and(|target| target.is_dir()) {
+                    found.push(to_meta(&metadata, &relative));
+                }
+            }
+            Ok(metadata) => found.push(to_meta(&metadata, &relative)),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(found)
+}

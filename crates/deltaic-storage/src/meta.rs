@@ -1,0 +1,43 @@
+//! What a store says about files: listing entries and the outcomes of writes and deletes.
+
+/// One entry of a listing.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileMeta {
+    /// Decoded path with `/` between segments, relative to what was listed: the table for data, `_delta_log` for the log.
+    pub path: String,
+    /// Bytes; 0 for a directory.
+    pub size: u64,
+    /// Last modification, milliseconds since 1970-01-01 UTC.
+    pub modified_ms: i64,
+    /// True for a directory. Stores without directories never say so.
+    pub is_dir: bool,
+}
+
+/// What became of a put-if-absent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PutOutcome {
+    /// This call made the file.
+    Created,
+    /// The file was there before; nothing was changed.
+    AlreadyExists,
+}
+
+/// What became of the deletion of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeleteOutcome {
+    /// This call removed the file.
+    Deleted,
+    /// There was no such file.
+    Missing,
+}
+
+/// What became of the deletion of a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DirOutcome {
+    /// The directory was empty and is gone.
+    Deleted,
+    /// The directory has entries and stays.
+    NotEmpty,
+    /// There is no such directory (always so on stores without directories).
+    Missing,
+}

@@ -1,0 +1,103 @@
+//! One table's stores together.
+
+use std::sync::Arc;
+
+use deltaic_protocol::error::Result;
+use futures::stream::BoxStream;
+use object_store::ObjectStore;
+
+use crate::hook::{HookedDataStore, HookedLogStore, HookedObjectStore, StoreHook};
+use crate::path::DataPath;
+use crate::root::TableRoot;
+use crate::{DataStore, FileMeta, LogStore};
+
+/// A stream of listing entries.
+pub type FileStream = BoxStream<'static, Result<FileMeta>>;
+
+/// The stores of one table; cheap to clone.
+#[derive(Clone)]
+pub struct TableStore {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    root: TableRoot,
+    log: Arc<dyn LogStore>,
+    data: Arc<dyn DataStore>,
+    object: Arc<dyn ObjectStore>,
+    object_url: String,
+}
+
+impl TableStore {
+    /// Puts a table together. `object` is rooted at the backend's root (paths are absolute there), `object_url` the
+    /// scheme and authority under which a query engine registers it.
+    pub fn new(
+        root: TableRoot,
+        log: Arc<dyn LogStore>,
+        data: Arc<dyn DataStore>,
+        object: Arc<dyn ObjectStore>,
+        object_url: impl Into<String>,
+    ) -> TableStore {
+        TableStore { inner: Arc::new(Inner { root, log, data, object, object_url: object_url.into() }) }
+    }
+
+    /// Where the table is; prints as Hadoop prints paths (`file:/a/b`).
+    pub fn root(&self) -> &TableRoot {
+        &self.inner.root
+    }
+
+    /// The files of `_delta_log`.
+    pub fn log(&self) -> &dyn LogStore {
+        self.inner.log.as_ref()
+    }
+
+    /// All files of the table.
+    pub fn data(&self) -> &dyn DataStore {
+        self.inner.data.as_ref()
+    }
+
+    /// The backend as an object store. One store serves all tables of the backend: its paths are absolute
+    /// ([`DataPath::object_path`]), so a cache keyed by path never mixes two tables.
+    pub fn object_store(&self) -> Arc<dyn ObjectStore> {
+        Arc::clone(&self.inner.object)
+    }
+
+    /// Scheme and authority of [`TableStore::object_store`], such as `deltaic-file://`.
+    pub fn object_store_url(&self) -> &str {
+        &self.inner.object_url
+    }
+
+    /// Decodes the path of an action.
+    ///
+    /// # Errors
+    /// See [`DataPath::resolve`].
+    pub fn resolve(&self, log_path: &str) -> Result<DataPath> {
+        DataPath::resolve(&self.inner.root, log_path)
+    }
+
+    /// A path relative to the table that is decoded already.
+    ///
+    /// # Errors
+    /// A relative path that leaves the table.
+    pub fn data_path(&self, decoded: &str) -> Result<DataPath> {
+        DataPath::from_decoded(&self.inner.root, decoded)
+    }
+
+    /// The same table with a hook before and after every operation.
+    pub fn hooked(&self, hook: Arc<dyn StoreHook>) -> TableStore {
+        let inner = &self.inner;
+        TableStore::new(
+            inner.root.clone(),
+            Arc::new(HookedLogStore::new(Arc::clone(&inner.log), Arc::clone(&hook))),
+            Arc::new(HookedDataStore::new(Arc::clone(&inner.data), Arc::clone(&hook))),
+            Arc::new(HookedObjectStore::new(Arc::clone(&inner.object), hook)),
+            inner.object_url.clone(),
+        )
+    }
+}
+
+impl std::fmt::Debug for TableStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "TableStore({})", self.inner.root)
+    }
+}
