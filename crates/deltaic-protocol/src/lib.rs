@@ -1,1 +1,13 @@
-//! Placeholder.
+//! The Delta log protocol as plain values and functions: actions, schema, table features and properties, names and text forms of
+//! the log, statistics, deletion vectors, and the one table of errors. No input or output, nothing asynchronous, no Arrow.
+
+pub mod action;
+pub mod clock;
+pub mod deletion_vector;
+pub mod error;
+pub mod schema;
+
+pub use action::Action;
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use error::{DeltaError, ErrorKind, Result};
+pub use schema::{DataType, StructField, StructType};
