@@ -14,14 +14,16 @@ pub use kind::ErrorKind;
 use std::borrow::Cow;
 use std::error::Error;
 use std::fmt::{self, Display};
+use std::sync::Arc;
 
 /// Result of everything that can fail with a [`DeltaError`].
 pub type Result<T, E = DeltaError> = std::result::Result<T, E>;
 
 /// An error as the reference would raise it. Cheap to move; build it with [`DeltaError::new`] and the `with_` methods.
+#[derive(Clone)]
 pub struct DeltaError(Box<Inner>);
 
-#[derive(Default)]
+#[derive(Default, Clone)]
 struct Inner {
     class: Option<Cow<'static, str>>,
     java: Option<Cow<'static, str>>,
@@ -34,7 +36,7 @@ struct Inner {
     version: Option<i64>,
     table: Option<String>,
     hint: Option<String>,
-    source: Option<Box<dyn Error + Send + Sync>>,
+    source: Option<Arc<dyn Error + Send + Sync>>,
 }
 
 impl DeltaError {
@@ -140,7 +142,7 @@ impl DeltaError {
 
     /// The cause.
     pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        self.0.source = Some(source.into());
+        self.0.source = Some(Arc::from(source.into()));
         self
     }
 
