@@ -6,9 +6,12 @@ use deltaic_protocol::error::{DeltaError, ErrorKind};
 
 /// The error of a missing file, with Hadoop's text.
 pub(crate) fn not_found(path: &str) -> DeltaError {
-    DeltaError::unclassed("java.io.FileNotFoundException", format!("File {path} does not exist"))
-        .with_kind(ErrorKind::NotFound)
-        .with_path(path)
+    DeltaError::unclassed(
+        "java.io.FileNotFoundException",
+        format!("File {path} does not exist"),
+    )
+    .with_kind(ErrorKind::NotFound)
+    .with_path(path)
 }
 
 /// The error of an operation (`"read"`, `"create"`, …) on a path as Hadoop prints it.
@@ -17,14 +20,18 @@ pub(crate) fn io_error(operation: &str, path: &str, error: io::Error) -> DeltaEr
         return not_found(path).with_source(error);
     }
     let java = match error.kind() {
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => "java.nio.file.AccessDeniedException",
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "java.nio.file.AccessDeniedException"
+        }
         _ => "java.io.IOException",
     };
     let hint = match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             Some("the disk is full: free space and run the statement again; nothing was committed")
         }
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Some("check the permissions of the folder"),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            Some("check the permissions of the folder")
+        }
         _ => None,
     };
     let built = DeltaError::unclassed(java, format!("Failed to {operation} {path}: {error}"))

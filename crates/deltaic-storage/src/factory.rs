@@ -34,7 +34,11 @@ pub struct StorageFactory {
 impl StorageFactory {
     /// A factory with an in-process store of its own.
     pub fn new(options: &StorageOptions) -> StorageFactory {
-        StorageFactory { local: LocalBackend::new(options.durable), memory: MemoryBackend::new(), hooks: Vec::new() }
+        StorageFactory {
+            local: LocalBackend::new(options.durable),
+            memory: MemoryBackend::new(),
+            hooks: Vec::new(),
+        }
     }
 
     /// The factory with another in-process store.
@@ -63,7 +67,10 @@ impl StorageFactory {
             Scheme::File => self.local.table(root),
             Scheme::Memory => self.memory.table(root),
         };
-        self.hooks.iter().rev().fold(table, |table, hook| table.hooked(Arc::clone(hook)))
+        self.hooks
+            .iter()
+            .rev()
+            .fold(table, |table, hook| table.hooked(Arc::clone(hook)))
     }
 }
 

@@ -29,6 +29,3 @@ pub use table::{FileStream, TableStore};
 
 /// The folder of the log inside a table.
 pub const LOG_DIR: &str = "_delta_log";
-
-#[cfg(test)]
-mod tests;

@@ -32,14 +32,23 @@ pub struct LocalBackend {
 impl LocalBackend {
     /// `durable`: sync files and their folder before a write counts as done.
     pub fn new(durable: bool) -> LocalBackend {
-        LocalBackend { durable, object: Arc::new(LocalObjectStore::new(durable)) }
+        LocalBackend {
+            durable,
+            object: Arc::new(LocalObjectStore::new(durable)),
+        }
     }
 
     /// The table at a root of this backend.
     pub fn table(&self, root: TableRoot) -> TableStore {
         let log = log::LocalLogStore::new(&root, LOG_DIR, self.durable);
         let data = data::LocalDataStore::new(root.clone(), self.durable);
-        TableStore::new(root, Arc::new(log), Arc::new(data), self.object.clone(), "deltaic-file://")
+        TableStore::new(
+            root,
+            Arc::new(log),
+            Arc::new(data),
+            self.object.clone(),
+            "deltaic-file://",
+        )
     }
 }
 

@@ -52,7 +52,13 @@ impl MemoryBackend {
     /// The table at a root of this backend.
     pub fn table(&self, root: TableRoot) -> TableStore {
         let store = Arc::new(stores::MemoryTable::new(self.clone(), root.clone()));
-        TableStore::new(root, store.clone(), store, Arc::new(MemoryObjectStore::new(self.clone())), self.url.clone())
+        TableStore::new(
+            root,
+            store.clone(),
+            store,
+            Arc::new(MemoryObjectStore::new(self.clone())),
+            self.url.clone(),
+        )
     }
 
     /// The paths of all files, absolute, sorted.
@@ -65,7 +71,11 @@ impl MemoryBackend {
     }
 
     pub(crate) fn file(&self, content: Bytes) -> MemoryFile {
-        MemoryFile { content, modified_ms: self.clock.now_ms(), tag: self.writes.fetch_add(1, Ordering::Relaxed) }
+        MemoryFile {
+            content,
+            modified_ms: self.clock.now_ms(),
+            tag: self.writes.fetch_add(1, Ordering::Relaxed),
+        }
     }
 }
 

@@ -40,7 +40,10 @@ pub fn from_object_path(path: &Path) -> String {
     while let Some(at) = rest.find(ESCAPE) {
         out.push_str(&rest[..at]);
         let code = &rest[at + ESCAPE.len_utf8()..];
-        match code.get(..2).map(|digits| (digits, u8::from_str_radix(digits, 16))) {
+        match code
+            .get(..2)
+            .map(|digits| (digits, u8::from_str_radix(digits, 16)))
+        {
             Some(("ff", _)) => out.push(ESCAPE),
             Some((_, Ok(byte))) => out.push(char::from(byte)),
             _ => {

@@ -25,7 +25,9 @@ impl DataPath {
     pub fn resolve(root: &TableRoot, log_path: &str) -> Result<DataPath> {
         let place = match split_scheme(log_path) {
             Some((scheme, rest)) if scheme == root.scheme().as_str() => strip_authority(rest),
-            Some((scheme, rest)) if rest.starts_with('/') => return Err(no_backend(scheme, log_path)),
+            Some((scheme, rest)) if rest.starts_with('/') => {
+                return Err(no_backend(scheme, log_path));
+            }
             _ => log_path,
         };
         DataPath::from_decoded(root, &decode_uri_path(place)?)
@@ -42,7 +44,10 @@ impl DataPath {
                 Some(relative) if !relative.is_empty() => relative.to_string(),
                 _ => absolute,
             };
-            return Ok(DataPath { root: root.clone(), path });
+            return Ok(DataPath {
+                root: root.clone(),
+                path,
+            });
         }
         let mut depth = 0i64;
         for part in decoded.split('/') {
@@ -59,9 +64,18 @@ impl DataPath {
                 .with_path(root.to_string()));
             }
         }
-        let plain = decoded.split('/').all(|part| !matches!(part, "" | "." | ".."));
-        let path = if plain { decoded.to_string() } else { normalize(decoded)[1..].to_string() };
-        Ok(DataPath { root: root.clone(), path })
+        let plain = decoded
+            .split('/')
+            .all(|part| !matches!(part, "" | "." | ".."));
+        let path = if plain {
+            decoded.to_string()
+        } else {
+            normalize(decoded)[1..].to_string()
+        };
+        Ok(DataPath {
+            root: root.clone(),
+            path,
+        })
     }
 
     /// The decoded path as [`crate::DataStore`] takes it: relative, or absolute with a leading `/`.
@@ -97,20 +111,44 @@ impl std::fmt::Display for DataPath {
 /// # Errors
 /// The decoded bytes are not UTF-8.
 pub fn decode_uri_path(text: &str) -> Result<String> {
-    percent_decode_str(text).decode_utf8().map(|decoded| decoded.into_owned()).map_err(|error| {
-        DeltaError::unclassed("java.net.URISyntaxException", format!("Malformed escape in path {text}: {error}")).with_path(text)
-    })
+    percent_decode_str(text)
+        .decode_utf8()
+        .map(|decoded| decoded.into_owned())
+        .map_err(|error| {
+            DeltaError::unclassed(
+                "java.net.URISyntaxException",
+                format!("Malformed escape in path {text}: {error}"),
+            )
+            .with_path(text)
+        })
 }
 
 /// What `java.net.URI` quotes in a path, besides all that is not ASCII-printable. Characters outside of ASCII stay.
-const QUOTED: &AsciiSet =
-    &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'<').add(b'>').add(b'?').add(b'[').add(b'\\').add(b']').add(b'^').add(b'`').add(b'{').add(b'|').add(b'}');
+const QUOTED: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
 
 /// Encodes a decoded path as `add.path` carries it (as `java.net.URI` does: characters outside of ASCII stay as they are).
 pub fn encode_uri_path(decoded: &str) -> String {
     let mut out = String::with_capacity(decoded.len());
     for piece in decoded.split_inclusive(|c: char| !c.is_ascii()) {
-        let ascii_end = piece.char_indices().find(|(_, c)| !c.is_ascii()).map_or(piece.len(), |(at, _)| at);
+        let ascii_end = piece
+            .char_indices()
+            .find(|(_, c)| !c.is_ascii())
+            .map_or(piece.len(), |(at, _)| at);
         out.extend(utf8_percent_encode(&piece[..ascii_end], QUOTED));
         out.push_str(&piece[ascii_end..]);
     }

@@ -33,7 +33,10 @@ pub struct TableRoot {
 impl TableRoot {
     /// The root for a scheme and an absolute decoded path; the path is normalised.
     pub fn new(scheme: Scheme, path: &str) -> TableRoot {
-        TableRoot { scheme, path: normalize(path) }
+        TableRoot {
+            scheme,
+            path: normalize(path),
+        }
     }
 
     /// Reads a path or URL as Hadoop does: `/a/b`, `file:/a/b`, `file:///a/b`, `memory:/x`; a path without a leading slash
@@ -43,7 +46,10 @@ impl TableRoot {
     /// A scheme without a backend.
     pub fn parse(location: &str) -> Result<TableRoot> {
         match split_scheme(location) {
-            Some(("file", rest)) => Ok(TableRoot::new(Scheme::File, &absolute_local(strip_authority(rest)))),
+            Some(("file", rest)) => Ok(TableRoot::new(
+                Scheme::File,
+                &absolute_local(strip_authority(rest)),
+            )),
             Some(("memory", rest)) => Ok(TableRoot::new(Scheme::Memory, strip_authority(rest))),
             Some((scheme, _)) => Err(no_backend(scheme, location)),
             None => Ok(TableRoot::new(Scheme::File, &absolute_local(location))),

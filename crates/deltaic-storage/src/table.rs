@@ -38,7 +38,15 @@ impl TableStore {
         object: Arc<dyn ObjectStore>,
         object_url: impl Into<String>,
     ) -> TableStore {
-        TableStore { inner: Arc::new(Inner { root, log, data, object, object_url: object_url.into() }) }
+        TableStore {
+            inner: Arc::new(Inner {
+                root,
+                log,
+                data,
+                object,
+                object_url: object_url.into(),
+            }),
+        }
     }
 
     /// Where the table is; prints as Hadoop prints paths (`file:/a/b`).
@@ -88,8 +96,14 @@ impl TableStore {
         let inner = &self.inner;
         TableStore::new(
             inner.root.clone(),
-            Arc::new(HookedLogStore::new(Arc::clone(&inner.log), Arc::clone(&hook))),
-            Arc::new(HookedDataStore::new(Arc::clone(&inner.data), Arc::clone(&hook))),
+            Arc::new(HookedLogStore::new(
+                Arc::clone(&inner.log),
+                Arc::clone(&hook),
+            )),
+            Arc::new(HookedDataStore::new(
+                Arc::clone(&inner.data),
+                Arc::clone(&hook),
+            )),
             Arc::new(HookedObjectStore::new(Arc::clone(&inner.object), hook)),
             inner.object_url.clone(),
         )

@@ -30,7 +30,11 @@ impl RequestCounter {
 
     /// Operations of one kind in all areas.
     pub fn of_kind(&self, kind: OpKind) -> u64 {
-        self.counts().iter().filter(|((_, of), _)| *of == kind).map(|(_, count)| count).sum()
+        self.counts()
+            .iter()
+            .filter(|((_, of), _)| *of == kind)
+            .map(|(_, count)| count)
+            .sum()
     }
 
     /// All operations.

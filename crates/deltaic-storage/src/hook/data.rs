@@ -24,7 +24,11 @@ impl HookedDataStore {
     }
 
     fn begin(&self, kind: OpKind, path: &str) -> Result<StoreOp> {
-        let op = StoreOp { kind, area: Area::Data, path: path.to_string() };
+        let op = StoreOp {
+            kind,
+            area: Area::Data,
+            path: path.to_string(),
+        };
         self.hook.before(&op)?;
         Ok(op)
     }

@@ -34,12 +34,24 @@ pub struct FaultPlan {
 impl FaultPlan {
     /// A plan that counts every operation.
     pub fn new(at: u64, mode: FaultMode) -> FaultPlan {
-        FaultPlan { at, mode, filter: None, seen: AtomicU64::new(0) }
+        FaultPlan {
+            at,
+            mode,
+            filter: None,
+            seen: AtomicU64::new(0),
+        }
     }
 
     /// A plan that counts only operations which pass the filter.
-    pub fn filtered(at: u64, mode: FaultMode, filter: impl Fn(&StoreOp) -> bool + Send + Sync + 'static) -> FaultPlan {
-        FaultPlan { filter: Some(Box::new(filter)), ..FaultPlan::new(at, mode) }
+    pub fn filtered(
+        at: u64,
+        mode: FaultMode,
+        filter: impl Fn(&StoreOp) -> bool + Send + Sync + 'static,
+    ) -> FaultPlan {
+        FaultPlan {
+            filter: Some(Box::new(filter)),
+            ..FaultPlan::new(at, mode)
+        }
     }
 
     /// A plan that counts only operations that change the store.
@@ -63,7 +75,11 @@ impl FaultPlan {
 }
 
 fn injected(op: &StoreOp) -> DeltaError {
-    DeltaError::unclassed("java.io.IOException", format!("Injected fault at {:?} of {}", op.kind, op.path)).with_path(op.path.clone())
+    DeltaError::unclassed(
+        "java.io.IOException",
+        format!("Injected fault at {:?} of {}", op.kind, op.path),
+    )
+    .with_path(op.path.clone())
 }
 
 impl StoreHook for FaultPlan {
@@ -93,6 +109,12 @@ impl StoreHook for FaultPlan {
 
 impl std::fmt::Debug for FaultPlan {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "FaultPlan({:?} at {}, {} seen)", self.mode, self.at, self.seen())
+        write!(
+            f,
+            "FaultPlan({:?} at {}, {} seen)",
+            self.mode,
+            self.at,
+            self.seen()
+        )
     }
 }

@@ -24,7 +24,11 @@ impl HookedLogStore {
     }
 
     fn begin(&self, kind: OpKind, name: &str) -> Result<StoreOp> {
-        let op = StoreOp { kind, area: Area::Log, path: name.to_string() };
+        let op = StoreOp {
+            kind,
+            area: Area::Log,
+            path: name.to_string(),
+        };
         self.hook.before(&op)?;
         Ok(op)
     }

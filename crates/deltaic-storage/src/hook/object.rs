@@ -10,8 +10,8 @@ use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
 use object_store::path::Path;
 use object_store::{
-    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, PutMultipartOptions,
-    PutOptions, PutPayload, PutResult, Result, UploadPart,
+    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta,
+    ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result, UploadPart,
 };
 
 use super::{Area, OpKind, StoreHook, StoreOp};
@@ -31,7 +31,11 @@ impl HookedObjectStore {
     }
 
     fn begin(&self, kind: OpKind, location: &Path) -> Result<StoreOp> {
-        let op = StoreOp { kind, area: Area::Object, path: from_object_path(location) };
+        let op = StoreOp {
+            kind,
+            area: Area::Object,
+            path: from_object_path(location),
+        };
         self.hook.before(&op).map_err(to_object_error)?;
         Ok(op)
     }
@@ -42,7 +46,10 @@ impl HookedObjectStore {
 }
 
 fn to_object_error(error: DeltaError) -> Error {
-    Error::Generic { store: "hook", source: Box::new(error) }
+    Error::Generic {
+        store: "hook",
+        source: Box::new(error),
+    }
 }
 
 impl std::fmt::Debug for HookedObjectStore {
@@ -59,22 +66,42 @@ impl std::fmt::Display for HookedObjectStore {
 
 #[async_trait]
 impl ObjectStore for HookedObjectStore {
-    async fn put_opts(&self, location: &Path, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
+    async fn put_opts(
+        &self,
+        location: &Path,
+        payload: PutPayload,
+        options: PutOptions,
+    ) -> Result<PutResult> {
         let op = self.begin(OpKind::Write, location)?;
         let result = self.inner.put_opts(location, payload, options).await?;
         self.end(&op)?;
         Ok(result)
     }
 
-    async fn put_multipart_opts(&self, location: &Path, options: PutMultipartOptions) -> Result<Box<dyn MultipartUpload>> {
+    async fn put_multipart_opts(
+        &self,
+        location: &Path,
+        options: PutMultipartOptions,
+    ) -> Result<Box<dyn MultipartUpload>> {
         let op = self.begin(OpKind::Write, location)?;
         let inner = self.inner.put_multipart_opts(location, options).await?;
         self.end(&op)?;
-        Ok(Box::new(HookedUpload { inner, store: self.clone(), location: location.clone() }))
+        Ok(Box::new(HookedUpload {
+            inner,
+            store: self.clone(),
+            location: location.clone(),
+        }))
     }
 
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
-        let op = self.begin(if options.head { OpKind::Stat } else { OpKind::Read }, location)?;
+        let op = self.begin(
+            if options.head {
+                OpKind::Stat
+            } else {
+                OpKind::Read
+            },
+            location,
+        )?;
         let result = self.inner.get_opts(location, options).await?;
         self.end(&op)?;
         Ok(result)
@@ -87,7 +114,10 @@ impl ObjectStore for HookedObjectStore {
         Ok(parts)
     }
 
-    fn delete_stream(&self, locations: BoxStream<'static, Result<Path>>) -> BoxStream<'static, Result<Path>> {
+    fn delete_stream(
+        &self,
+        locations: BoxStream<'static, Result<Path>>,
+    ) -> BoxStream<'static, Result<Path>> {
         let store = self.clone();
         let asked = locations.map(move |location| {
             let location = location?;

@@ -43,9 +43,15 @@ impl DataStore for LocalDataStore {
         let start = async move {
             let (send, receive) = tokio::sync::mpsc::channel::<walk::Step>(WALK_AHEAD);
             let place = os_path(root.path());
-            tokio::task::spawn_blocking(move || walk::walk(&place, &prefix, descend.as_ref(), &send));
-            stream::unfold(receive, |mut receive| async move { receive.recv().await.map(|step| (step, receive)) })
-                .map(move |step| step.map_err(|(path, error)| io_error("list", &root.display(&path), error)))
+            tokio::task::spawn_blocking(move || {
+                walk::walk(&place, &prefix, descend.as_ref(), &send)
+            });
+            stream::unfold(receive, |mut receive| async move {
+                receive.recv().await.map(|step| (step, receive))
+            })
+            .map(move |step| {
+                step.map_err(|(path, error)| io_error("list", &root.display(&path), error))
+            })
         };
         stream::once(start)
             .flatten()
@@ -75,8 +81,15 @@ impl DataStore for LocalDataStore {
     async fn create(&self, path: &str, content: Bytes) -> Result<PutOutcome> {
         let (place, shown) = self.place(path);
         let durable = self.durable;
-        let created = blocking::run("create", shown, move || fs::create_in_place(&place, &[content], durable)).await?;
-        Ok(if created { PutOutcome::Created } else { PutOutcome::AlreadyExists })
+        let created = blocking::run("create", shown, move || {
+            fs::create_in_place(&place, &[content], durable)
+        })
+        .await?;
+        Ok(if created {
+            PutOutcome::Created
+        } else {
+            PutOutcome::AlreadyExists
+        })
     }
 
     async fn delete_file(&self, path: &str) -> Result<DeleteOutcome> {
@@ -89,7 +102,12 @@ impl DataStore for LocalDataStore {
         blocking::run("delete", shown, move || match std::fs::remove_dir(&place) {
             Ok(()) => Ok(DirOutcome::Deleted),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(DirOutcome::Missing),
-            Err(error) if matches!(error.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists) => {
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists
+                ) =>
+            {
                 Ok(DirOutcome::NotEmpty)
             }
             Err(error) => Err(error),
@@ -99,7 +117,10 @@ impl DataStore for LocalDataStore {
 
     async fn set_modified(&self, path: &str, modified_ms: i64) -> Result<()> {
         let (place, shown) = self.place(path);
-        blocking::run("touch", shown, move || fs::set_modified(&place, modified_ms)).await
+        blocking::run("touch", shown, move || {
+            fs::set_modified(&place, modified_ms)
+        })
+        .await
     }
 }
 
@@ -107,7 +128,9 @@ impl DataStore for LocalDataStore {
 pub(super) fn delete(place: &Path) -> io::Result<DeleteOutcome> {
     match std::fs::remove_file(place) {
         Ok(()) => Ok(DeleteOutcome::Deleted),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(DeleteOutcome::Missing),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(DeleteOutcome::Missing)
+        }
         Err(error) => Err(error),
     }
 }

@@ -26,7 +26,10 @@ pub(super) fn is_temporary(name: &str) -> bool {
 
 /// Runs `make`, making the parent folder of `target` when it is missing. Another process may remove an empty folder in
 /// between, so this is tried a few times.
-pub(super) fn with_parent<T>(target: &Path, mut make: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+pub(super) fn with_parent<T>(
+    target: &Path,
+    mut make: impl FnMut() -> io::Result<T>,
+) -> io::Result<T> {
     let mut tries = 0;
     loop {
         match make() {
@@ -43,14 +46,22 @@ pub(super) fn with_parent<T>(target: &Path, mut make: impl FnMut() -> io::Result
 
 /// Opens a file for writing that must not exist.
 pub(super) fn open_new(target: &Path) -> io::Result<File> {
-    with_parent(target, || OpenOptions::new().write(true).create_new(true).open(target))
+    with_parent(target, || {
+        OpenOptions::new().write(true).create_new(true).open(target)
+    })
 }
 
 /// Writes a temporary file beside `target`.
 fn write_temporary(target: &Path, content: &[Bytes], durable: bool) -> io::Result<PathBuf> {
     let (mut file, temporary) = with_parent(target, || {
         let temporary = temporary_beside(target);
-        Ok((OpenOptions::new().write(true).create_new(true).open(&temporary)?, temporary))
+        Ok((
+            OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .open(&temporary)?,
+            temporary,
+        ))
     })?;
     let written = write_all(&mut file, content, durable);
     drop(file);
@@ -81,7 +92,9 @@ pub(super) fn create(target: &Path, content: &[Bytes], durable: bool) -> io::Res
     let outcome = match linked {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
-        Err(error) if no_hard_links(&error) => create_without_links(&temporary, target, content, durable),
+        Err(error) if no_hard_links(&error) => {
+            create_without_links(&temporary, target, content, durable)
+        }
         Err(error) => Err(error),
     };
     let _ = std::fs::remove_file(&temporary);
@@ -94,23 +107,38 @@ pub(super) fn create(target: &Path, content: &[Bytes], durable: bool) -> io::Res
 /// Whether an error of `link` says that this file system has no hard links.
 fn no_hard_links(error: &io::Error) -> bool {
     // EPERM is what Linux answers on file systems without links (FAT, some FUSE and network mounts).
-    matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::PermissionDenied | ErrorKind::TooManyLinks)
+    matches!(
+        error.kind(),
+        ErrorKind::Unsupported | ErrorKind::PermissionDenied | ErrorKind::TooManyLinks
+    )
 }
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
-fn create_without_links(temporary: &Path, target: &Path, content: &[Bytes], durable: bool) -> io::Result<bool> {
+fn create_without_links(
+    temporary: &Path,
+    target: &Path,
+    content: &[Bytes],
+    durable: bool,
+) -> io::Result<bool> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     use rustix::io::Errno;
     match renameat_with(CWD, temporary, CWD, target, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(true),
         Err(Errno::EXIST) => Ok(false),
-        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => create_in_place(target, content, durable),
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+            create_in_place(target, content, durable)
+        }
         Err(error) => Err(error.into()),
     }
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
-fn create_without_links(_: &Path, target: &Path, content: &[Bytes], durable: bool) -> io::Result<bool> {
+fn create_without_links(
+    _: &Path,
+    target: &Path,
+    content: &[Bytes],
+    durable: bool,
+) -> io::Result<bool> {
     create_in_place(target, content, durable)
 }
 
@@ -175,7 +203,9 @@ pub(super) fn read_range(path: &Path, range: Range<u64>) -> io::Result<Bytes> {
 
 /// Milliseconds since 1970 of a modification time; also before 1970.
 pub(super) fn modified_ms(metadata: &std::fs::Metadata) -> i64 {
-    let Ok(time) = metadata.modified() else { return 0 };
+    let Ok(time) = metadata.modified() else {
+        return 0;
+    };
     match time.duration_since(UNIX_EPOCH) {
         Ok(after) => i64::try_from(after.as_millis()).unwrap_or(i64::MAX),
         Err(before) => -i64::try_from(before.duration().as_millis()).unwrap_or(i64::MAX),
@@ -185,6 +215,10 @@ pub(super) fn modified_ms(metadata: &std::fs::Metadata) -> i64 {
 /// Sets the modification time of a file or directory.
 pub(super) fn set_modified(path: &Path, modified_ms: i64) -> io::Result<()> {
     let distance = Duration::from_millis(modified_ms.unsigned_abs());
-    let time: SystemTime = if modified_ms < 0 { UNIX_EPOCH - distance } else { UNIX_EPOCH + distance };
+    let time: SystemTime = if modified_ms < 0 {
+        UNIX_EPOCH - distance
+    } else {
+        UNIX_EPOCH + distance
+    };
     File::open(path)?.set_modified(time)
 }

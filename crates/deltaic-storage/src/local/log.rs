@@ -26,7 +26,11 @@ pub(super) struct LocalLogStore {
 
 impl LocalLogStore {
     pub(super) fn new(root: &TableRoot, log_dir: &str, durable: bool) -> LocalLogStore {
-        LocalLogStore { folder: os_path(&root.absolute(log_dir)), shown: root.display(log_dir), durable }
+        LocalLogStore {
+            folder: os_path(&root.absolute(log_dir)),
+            shown: root.display(log_dir),
+            durable,
+        }
     }
 
     fn shown(&self, name: &str) -> String {
@@ -43,7 +47,10 @@ impl LogStore for LocalLogStore {
 
     async fn read_range(&self, name: &str, range: Range<u64>) -> Result<Bytes> {
         let path = self.folder.join(name);
-        blocking::run("read", self.shown(name), move || fs::read_range(&path, range)).await
+        blocking::run("read", self.shown(name), move || {
+            fs::read_range(&path, range)
+        })
+        .await
     }
 
     fn list_from(&self, start: &str) -> FileStream {
@@ -80,32 +87,52 @@ impl LogStore for LocalLogStore {
 
     async fn create(&self, name: &str, content: Bytes) -> Result<PutOutcome> {
         let (path, durable) = (self.folder.join(name), self.durable);
-        let created = blocking::run("create", self.shown(name), move || fs::create(&path, &[content], durable)).await?;
-        Ok(if created { PutOutcome::Created } else { PutOutcome::AlreadyExists })
+        let created = blocking::run("create", self.shown(name), move || {
+            fs::create(&path, &[content], durable)
+        })
+        .await?;
+        Ok(if created {
+            PutOutcome::Created
+        } else {
+            PutOutcome::AlreadyExists
+        })
     }
 
     async fn overwrite(&self, name: &str, content: Bytes) -> Result<()> {
         let (path, durable) = (self.folder.join(name), self.durable);
-        blocking::run("write", self.shown(name), move || fs::replace(&path, &[content], durable)).await
+        blocking::run("write", self.shown(name), move || {
+            fs::replace(&path, &[content], durable)
+        })
+        .await
     }
 
     async fn delete(&self, name: &str) -> Result<DeleteOutcome> {
         let path = self.folder.join(name);
-        blocking::run("delete", self.shown(name), move || super::data::delete(&path)).await
+        blocking::run("delete", self.shown(name), move || {
+            super::data::delete(&path)
+        })
+        .await
     }
 
     async fn stat(&self, name: &str) -> Result<Option<FileMeta>> {
         let (path, relative) = (self.folder.join(name), name.to_string());
-        blocking::run("look up", self.shown(name), move || walk::entry(&path, &relative)).await
+        blocking::run("look up", self.shown(name), move || {
+            walk::entry(&path, &relative)
+        })
+        .await
     }
 
     async fn remove_unfinished(&self, before_ms: i64) -> Result<u64> {
         let folder = self.folder.clone();
         blocking::run("clean", self.shown.clone(), move || {
             let mut removed = 0;
-            for name in walk::sorted_names(&folder, ".")?.into_iter().filter(|name| fs::is_temporary(name)) {
+            for name in walk::sorted_names(&folder, ".")?
+                .into_iter()
+                .filter(|name| fs::is_temporary(name))
+            {
                 let path = folder.join(&name);
-                let old = std::fs::metadata(&path).is_ok_and(|found| fs::modified_ms(&found) < before_ms);
+                let old =
+                    std::fs::metadata(&path).is_ok_and(|found| fs::modified_ms(&found) < before_ms);
                 if old && std::fs::remove_file(&path).is_ok() {
                     removed += 1;
                 }

@@ -16,8 +16,9 @@ use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use object_store::path::Path;
 use object_store::{
-    Attributes, CopyMode, CopyOptions, Error, GetOptions, GetResult, GetResultPayload, ListResult, MultipartUpload, ObjectMeta,
-    ObjectStore, PutMode, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+    Attributes, CopyMode, CopyOptions, Error, GetOptions, GetResult, GetResultPayload, ListResult,
+    MultipartUpload, ObjectMeta, ObjectStore, PutMode, PutMultipartOptions, PutOptions, PutPayload,
+    PutResult, Result,
 };
 
 use super::upload::LocalUpload;
@@ -59,7 +60,10 @@ pub(super) fn object_error(path: &OsPath, error: io::Error) -> Error {
         ErrorKind::NotFound | ErrorKind::NotADirectory => Error::NotFound { path, source },
         ErrorKind::AlreadyExists => Error::AlreadyExists { path, source },
         ErrorKind::PermissionDenied => Error::PermissionDenied { path, source },
-        _ => Error::Generic { store: STORE, source },
+        _ => Error::Generic {
+            store: STORE,
+            source,
+        },
     }
 }
 
@@ -103,7 +107,12 @@ fn timestamp(ms: i64) -> DateTime<Utc> {
 
 #[async_trait]
 impl ObjectStore for LocalObjectStore {
-    async fn put_opts(&self, location: &Path, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
+    async fn put_opts(
+        &self,
+        location: &Path,
+        payload: PutPayload,
+        options: PutOptions,
+    ) -> Result<PutResult> {
         let durable = self.durable;
         let mode = options.mode;
         blocking(place(location), move |path| {
@@ -122,14 +131,24 @@ impl ObjectStore for LocalObjectStore {
                 }
                 PutMode::Update(_) => return Err(ErrorKind::Unsupported.into()),
             }
-            Ok(PutResult { e_tag: Some(e_tag(&std::fs::metadata(path)?)), version: None })
+            Ok(PutResult {
+                e_tag: Some(e_tag(&std::fs::metadata(path)?)),
+                version: None,
+            })
         })
         .await
     }
 
-    async fn put_multipart_opts(&self, location: &Path, _: PutMultipartOptions) -> Result<Box<dyn MultipartUpload>> {
+    async fn put_multipart_opts(
+        &self,
+        location: &Path,
+        _: PutMultipartOptions,
+    ) -> Result<Box<dyn MultipartUpload>> {
         let durable = self.durable;
-        let upload = blocking(place(location), move |path| LocalUpload::start(path, durable)).await?;
+        let upload = blocking(place(location), move |path| {
+            LocalUpload::start(path, durable)
+        })
+        .await?;
         Ok(Box::new(upload))
     }
 
@@ -148,12 +167,18 @@ impl ObjectStore for LocalObjectStore {
         .await?;
         options.check_preconditions(&meta)?;
         let range = match &options.range {
-            Some(range) => {
-                range.as_range(meta.size).map_err(|source| Error::Generic { store: STORE, source: Box::new(source) })?
-            }
+            Some(range) => range.as_range(meta.size).map_err(|source| Error::Generic {
+                store: STORE,
+                source: Box::new(source),
+            })?,
             None => 0..meta.size,
         };
-        Ok(GetResult { payload: GetResultPayload::File(file, path), attributes: Attributes::default(), range, meta })
+        Ok(GetResult {
+            payload: GetResultPayload::File(file, path),
+            attributes: Attributes::default(),
+            range,
+            meta,
+        })
     }
 
     async fn get_ranges(&self, location: &Path, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
@@ -164,7 +189,8 @@ impl ObjectStore for LocalObjectStore {
             let mut parts = Vec::with_capacity(ranges.len());
             for range in ranges {
                 file.seek(SeekFrom::Start(range.start))?;
-                let length = usize::try_from(range.end.saturating_sub(range.start)).map_err(io::Error::other)?;
+                let length = usize::try_from(range.end.saturating_sub(range.start))
+                    .map_err(io::Error::other)?;
                 let mut part = vec![0; length];
                 file.read_exact(&mut part)?;
                 parts.push(Bytes::from(part));
@@ -174,7 +200,10 @@ impl ObjectStore for LocalObjectStore {
         .await
     }
 
-    fn delete_stream(&self, locations: BoxStream<'static, Result<Path>>) -> BoxStream<'static, Result<Path>> {
+    fn delete_stream(
+        &self,
+        locations: BoxStream<'static, Result<Path>>,
+    ) -> BoxStream<'static, Result<Path>> {
         locations
             .map(|location| async move {
                 let location = location?;
@@ -186,12 +215,21 @@ impl ObjectStore for LocalObjectStore {
     }
 
     fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
-        self.entries(prefix, None).try_filter(|meta| futures::future::ready(!meta.is_dir)).map_ok(listed).boxed()
+        self.entries(prefix, None)
+            .try_filter(|meta| futures::future::ready(!meta.is_dir))
+            .map_ok(listed)
+            .boxed()
     }
 
     async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
-        let entries: Vec<FileMeta> = self.entries(prefix, Some(Arc::new(|_| false))).try_collect().await?;
-        let mut result = ListResult { common_prefixes: Vec::new(), objects: Vec::new() };
+        let entries: Vec<FileMeta> = self
+            .entries(prefix, Some(Arc::new(|_| false)))
+            .try_collect()
+            .await?;
+        let mut result = ListResult {
+            common_prefixes: Vec::new(),
+            objects: Vec::new(),
+        };
         for entry in entries {
             if entry.is_dir {
                 result.common_prefixes.push(to_object_path(&entry.path));
@@ -230,25 +268,38 @@ fn listed(entry: FileMeta) -> ObjectMeta {
 
 impl LocalObjectStore {
     /// Everything below a prefix, with absolute paths.
-    fn entries(&self, prefix: Option<&Path>, descend: Option<Descend>) -> BoxStream<'static, Result<FileMeta>> {
+    fn entries(
+        &self,
+        prefix: Option<&Path>,
+        descend: Option<Descend>,
+    ) -> BoxStream<'static, Result<FileMeta>> {
         let base = prefix.map_or_else(|| "/".to_string(), from_object_path);
         let start = async move {
             let (send, receive) = tokio::sync::mpsc::channel::<walk::Step>(4);
             let place = os_path(&base);
             tokio::task::spawn_blocking(move || walk::walk(&place, "", descend.as_ref(), &send));
             let base = base.trim_end_matches('/').to_string();
-            stream::unfold(receive, |mut receive| async move { receive.recv().await.map(|step| (step, receive)) }).flat_map(
-                move |step| {
-                    let absolute = |path: &str| format!("{base}/{path}");
-                    let entries: Vec<Result<FileMeta>> = match step {
-                        Ok(entries) => {
-                            entries.into_iter().map(|meta| Ok(FileMeta { path: absolute(&meta.path), ..meta })).collect()
-                        }
-                        Err((path, error)) => vec![Err(object_error(&os_path(&absolute(&path)), error))],
-                    };
-                    stream::iter(entries)
-                },
-            )
+            stream::unfold(receive, |mut receive| async move {
+                receive.recv().await.map(|step| (step, receive))
+            })
+            .flat_map(move |step| {
+                let absolute = |path: &str| format!("{base}/{path}");
+                let entries: Vec<Result<FileMeta>> = match step {
+                    Ok(entries) => entries
+                        .into_iter()
+                        .map(|meta| {
+                            Ok(FileMeta {
+                                path: absolute(&meta.path),
+                                ..meta
+                            })
+                        })
+                        .collect(),
+                    Err((path, error)) => {
+                        vec![Err(object_error(&os_path(&absolute(&path)), error))]
+                    }
+                };
+                stream::iter(entries)
+            })
         };
         stream::once(start).flatten().boxed()
     }

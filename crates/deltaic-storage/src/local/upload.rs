@@ -39,7 +39,13 @@ impl LocalUpload {
             Err(error) => return Err(error),
         };
         let target = target.to_path_buf();
-        Ok(LocalUpload { target, writing, file: Arc::new(Mutex::new(Some(file))), offset: 0, durable })
+        Ok(LocalUpload {
+            target,
+            writing,
+            file: Arc::new(Mutex::new(Some(file))),
+            offset: 0,
+            durable,
+        })
     }
 }
 
@@ -73,7 +79,11 @@ impl MultipartUpload for LocalUpload {
     }
 
     async fn complete(&mut self) -> Result<PutResult> {
-        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let file = self
+            .file
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         let (writing, target, durable) = (self.writing.clone(), self.target.clone(), self.durable);
         blocking(self.target.clone(), move || {
             let file = file.ok_or_else(closed)?;
@@ -81,18 +91,32 @@ impl MultipartUpload for LocalUpload {
                 file.sync_all()?;
             }
             drop(file);
-            if writing == target { Ok(()) } else { std::fs::rename(&writing, &target) }
+            if writing == target {
+                Ok(())
+            } else {
+                std::fs::rename(&writing, &target)
+            }
         })
         .await?;
-        Ok(PutResult { e_tag: None, version: None })
+        Ok(PutResult {
+            e_tag: None,
+            version: None,
+        })
     }
 
     async fn abort(&mut self) -> Result<()> {
-        drop(self.file.lock().unwrap_or_else(PoisonError::into_inner).take());
+        drop(
+            self.file
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take(),
+        );
         let writing = self.writing.clone();
-        blocking(self.writing.clone(), move || match std::fs::remove_file(&writing) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
+        blocking(self.writing.clone(), move || {
+            match std::fs::remove_file(&writing) {
+                Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+                _ => Ok(()),
+            }
         })
         .await
     }

@@ -35,7 +35,9 @@ pub(super) fn sorted_names(folder: &Path, start: &str) -> io::Result<Vec<String>
 pub(super) fn entry(path: &Path, relative: &str) -> io::Result<Option<FileMeta>> {
     match std::fs::metadata(path) {
         Ok(metadata) => Ok(Some(to_meta(&metadata, relative))),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
         Err(error) => Err(error),
     }
 }
@@ -58,7 +60,11 @@ pub(super) fn walk(root: &Path, prefix: &str, descend: Option<&Descend>, out: &S
     let mut batch = Vec::new();
     let mut stack = vec![prefix.to_string()];
     while let Some(folder) = stack.pop() {
-        let place: PathBuf = if folder.is_empty() { root.to_path_buf() } else { root.join(&folder) };
+        let place: PathBuf = if folder.is_empty() {
+            root.to_path_buf()
+        } else {
+            root.join(&folder)
+        };
         let children = match visit(&place, &folder) {
             Ok(children) => children,
             Err(error) => {
@@ -90,7 +96,11 @@ fn visit(place: &Path, folder: &str) -> io::Result<Vec<FileMeta>> {
     let mut found = Vec::new();
     for name in sorted_names(place, "")? {
         let path = place.join(&name);
-        let relative = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+        let relative = if folder.is_empty() {
+            name
+        } else {
+            format!("{folder}/{name}")
+        };
         match std::fs::symlink_metadata(&path) {
             Ok(metadata) if metadata.is_symlink() => {
                 if !std::fs::metadata(&path).is_ok_and(|target| target.is_dir()) {

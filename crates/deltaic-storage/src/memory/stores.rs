@@ -11,7 +11,10 @@ use futures::{StreamExt, stream};
 use super::{MemoryBackend, MemoryFile};
 use crate::error::not_found;
 use crate::root::TableRoot;
-use crate::{DataStore, DeleteOutcome, Descend, DirOutcome, FileMeta, FileStream, LOG_DIR, LogStore, PutOutcome};
+use crate::{
+    DataStore, DeleteOutcome, Descend, DirOutcome, FileMeta, FileStream, LOG_DIR, LogStore,
+    PutOutcome,
+};
 
 /// Entries copied out of the map at once while listing.
 const PAGE: usize = 1000;
@@ -34,7 +37,11 @@ impl MemoryTable {
 
     fn get(&self, absolute: &str) -> Result<MemoryFile> {
         let shown = || format!("{}:{absolute}", self.root.scheme().as_str());
-        self.backend.files().get(absolute).cloned().ok_or_else(|| not_found(&shown()))
+        self.backend
+            .files()
+            .get(absolute)
+            .cloned()
+            .ok_or_else(|| not_found(&shown()))
     }
 
     fn put_new(&self, absolute: String, content: Bytes) -> PutOutcome {
@@ -56,11 +63,19 @@ impl MemoryTable {
     }
 
     fn meta(&self, absolute: &str, shown: &str) -> Option<FileMeta> {
-        self.backend.files().get(absolute).map(|file| to_meta(shown.to_string(), file))
+        self.backend
+            .files()
+            .get(absolute)
+            .map(|file| to_meta(shown.to_string(), file))
     }
 
     /// Pages of the files below `base` (ends with `/`) from `base + start` on; paths relative to `base`.
-    fn pages(&self, base: String, start: &str, keep: impl Fn(&str) -> bool + Send + 'static) -> FileStream {
+    fn pages(
+        &self,
+        base: String,
+        start: &str,
+        keep: impl Fn(&str) -> bool + Send + 'static,
+    ) -> FileStream {
         let backend = self.backend.clone();
         let first = Bound::Included(format!("{base}{start}"));
         stream::unfold(Some(first), move |from| {
@@ -74,12 +89,19 @@ impl MemoryTable {
 
 type Page = (Vec<FileMeta>, Option<Bound<String>>);
 
-fn next_page(backend: &MemoryBackend, base: &str, from: Bound<String>, keep: &impl Fn(&str) -> bool) -> Page {
+fn next_page(
+    backend: &MemoryBackend,
+    base: &str,
+    from: Bound<String>,
+    keep: &impl Fn(&str) -> bool,
+) -> Page {
     let files = backend.files();
     let mut entries = Vec::new();
     let mut last = None;
     for (seen, (path, file)) in files.range((from, Bound::Unbounded)).enumerate() {
-        let Some(relative) = path.strip_prefix(base) else { return (entries, None) };
+        let Some(relative) = path.strip_prefix(base) else {
+            return (entries, None);
+        };
         if seen == PAGE {
             return (entries, last);
         }
@@ -92,11 +114,18 @@ fn next_page(backend: &MemoryBackend, base: &str, from: Bound<String>, keep: &im
 }
 
 fn to_meta(path: String, file: &MemoryFile) -> FileMeta {
-    FileMeta { path, size: file.content.len() as u64, modified_ms: file.modified_ms, is_dir: false }
+    FileMeta {
+        path,
+        size: file.content.len() as u64,
+        modified_ms: file.modified_ms,
+        is_dir: false,
+    }
 }
 
 fn cut(content: &Bytes, range: Range<u64>) -> Bytes {
-    let end = usize::try_from(range.end).unwrap_or(usize::MAX).min(content.len());
+    let end = usize::try_from(range.end)
+        .unwrap_or(usize::MAX)
+        .min(content.len());
     let start = usize::try_from(range.start).unwrap_or(usize::MAX).min(end);
     content.slice(start..end)
 }
@@ -143,15 +172,30 @@ impl DataStore for MemoryTable {
     fn list(&self, prefix: &str, descend: Option<Descend>) -> FileStream {
         let prefix = prefix.trim_end_matches('/');
         let base = self.root.absolute(prefix);
-        let base = if base.ends_with('/') { base } else { format!("{base}/") };
-        let shown = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
+        let base = if base.ends_with('/') {
+            base
+        } else {
+            format!("{base}/")
+        };
+        let shown = if prefix.is_empty() {
+            String::new()
+        } else {
+            format!("{prefix}/")
+        };
         let enters = shown.clone();
         let entered = move |relative: &str| match &descend {
             None => true,
-            Some(enter) => relative.match_indices('/').all(|(at, _)| enter(&format!("{enters}{}", &relative[..at]))),
+            Some(enter) => relative
+                .match_indices('/')
+                .all(|(at, _)| enter(&format!("{enters}{}", &relative[..at]))),
         };
         self.pages(base, "", entered)
-            .map(move |meta| meta.map(|meta| FileMeta { path: format!("{shown}{}", meta.path), ..meta }))
+            .map(move |meta| {
+                meta.map(|meta| FileMeta {
+                    path: format!("{shown}{}", meta.path),
+                    ..meta
+                })
+            })
             .boxed()
     }
 
