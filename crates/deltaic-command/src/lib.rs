@@ -1,1 +1,23 @@
-//! Placeholder.
+//! Commands and their reports as plain values. SQL, command line and programs all build the same request; one function (in
+//! the maintenance or the query crates) runs it, and each door renders the same report.
+
+pub mod alter;
+pub mod detail;
+pub mod history;
+pub mod profile;
+pub mod properties;
+pub mod restore;
+pub mod target;
+pub mod vacuum;
+
+pub use alter::{
+    AddColumns, ChangeColumn, ColumnChange, ColumnPosition, DropColumns, NewColumn, RenameColumn,
+    SetTableComment,
+};
+pub use detail::{Detail, DetailReport};
+pub use history::{History, HistoryRow};
+pub use profile::Profile;
+pub use properties::{SetProperties, ShowProperties, UnsetProperties};
+pub use restore::{Restore, RestoreReport};
+pub use target::{TableRef, TimeTravel};
+pub use vacuum::{InventoryRow, InventorySource, Vacuum, VacuumMode, VacuumReport};
