@@ -2,6 +2,7 @@
 //! the maintenance or the query crates) runs it, and each door renders the same report.
 
 pub mod alter;
+pub mod conf;
 pub mod detail;
 pub mod history;
 pub mod profile;
