@@ -10,6 +10,7 @@ pub use commit_info::CommitInfo;
 
 use crate::deletion_vector::DeletionVectorDescriptor;
 use crate::error::Result;
+use crate::path::decode_path;
 use crate::schema::StructType;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -268,13 +269,6 @@ impl Metadata {
         }
         StructType::from_json(&self.schema_string)
     }
-}
-
-/// The log's path with its percent escapes decoded, once.
-pub fn decode_path(path: &str) -> String {
-    percent_encoding::percent_decode_str(path)
-        .decode_utf8_lossy()
-        .into_owned()
 }
 
 fn key(path: &str, deletion_vector: &Option<DeletionVectorDescriptor>) -> FileKey {

@@ -5,9 +5,17 @@ pub mod action;
 pub mod clock;
 pub mod deletion_vector;
 pub mod error;
+pub mod file_name;
+pub mod interval;
+pub mod number;
+pub mod partition;
+pub mod path;
 pub mod schema;
+pub mod timestamp;
 
 pub use action::Action;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use error::{DeltaError, ErrorKind, Result};
+pub use file_name::LogFileName;
+pub use interval::CalendarInterval;
 pub use schema::{DataType, StructField, StructType};

@@ -32,7 +32,7 @@ fn lines_of_the_reference_come_back_byte_for_byte() {
 fn fields_that_nobody_knows_survive_where_a_writer_carries_them_on() {
     for line in [
         r#"{"commitInfo":{"operation":"X","new":{"a":[1,2.50]}}}"#,
-        r#"{"metaData":{"id":"i","format":{"provider":"parquet","options":{}},"schemaString":"","partitionColumns":[],"configuration":{},"new":1e400}}"#,
+        r#"{"metaData":{"id":"i","format":{"provider":"parquet","options":{}},"schemaString":"","partitionColumns":[],"configuration":{},"new":1.50e+400}}"#,
         r#"{"brandNew":{"deep":{"n":12345678901234567890123}}}"#,
     ] {
         assert_eq!(back(line), line);
