@@ -20,7 +20,7 @@ for program in python3 java mvn; do
 done
 
 home=${XDG_CACHE_HOME:-$HOME/.cache}/deltaic/reference/$profile
-stamp="spark $spark delta $delta readers 1"
+stamp="spark $spark delta $delta readers 2"
 if [ "$(cat "$home/stamp" 2>/dev/null || true)" != "$stamp" ]; then
   echo "fetching Spark $spark and Delta $delta into $home" >&2
   rm -rf "$home"
@@ -36,7 +36,7 @@ if [ "$(cat "$home/stamp" 2>/dev/null || true)" != "$stamp" ]; then
   </dependencies>
 </project>
 POM
-  mvn --quiet --batch-mode -f "$home/pom.xml" dependency:copy-dependencies \
+  mvn --quiet --batch-mode -f "$home/pom.xml" dependency:copy-dependencies -DincludeGroupIds=io.delta,io.unitycatalog \
     -DincludeScope=runtime -DoutputDirectory="$home/jars" >&2
   echo "$stamp" > "$home/stamp"
 fi

@@ -68,20 +68,26 @@ fn record(options: &Options) -> Outcome {
     let mut outcomes = Vec::new();
     for profile in profiles {
         let engine = reference(profile)?;
-        let folder = workspace_root().join("conformance");
-        let mut recorder = engine.python();
-        recorder
-            .arg(folder.join("reference/record.py"))
-            .arg("--jars")
-            .arg(&engine.jars);
-        recorder
-            .arg("--out")
-            .arg(folder.join("recordings").join(profile));
-        if let Some(case) = &options.case {
-            recorder.arg("--case").arg(case);
+        let home = workspace_root().join("conformance");
+        let recordings = home.join("recordings").join(profile);
+        let scenarios = (home.join("scenarios"), recordings.clone(), None);
+        let lessons = (
+            workspace_root().join("fixtures/lessons"),
+            recordings.join("lessons"),
+            Some("--lessons"),
+        );
+        for (source, target, flag) in [scenarios, lessons] {
+            let mut recorder = engine.python();
+            recorder
+                .arg(home.join("reference/record.py"))
+                .arg("--jars")
+                .arg(&engine.jars);
+            recorder.arg("--out").arg(target).args(flag).arg(source);
+            if let Some(case) = &options.case {
+                recorder.arg("--case").arg(case);
+            }
+            outcomes.push(step(&format!("record {profile}"), &mut recorder));
         }
-        recorder.arg(folder.join("scenarios"));
-        outcomes.push(step(&format!("record {profile}"), &mut recorder));
     }
     all(outcomes)
 }
