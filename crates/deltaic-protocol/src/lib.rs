@@ -3,6 +3,7 @@
 
 pub mod action;
 pub mod clock;
+pub mod config;
 pub mod deletion_vector;
 pub mod error;
 pub mod feature;
@@ -11,11 +12,13 @@ pub mod interval;
 pub mod number;
 pub mod partition;
 pub mod path;
+pub mod properties;
 pub mod schema;
 pub mod timestamp;
 
 pub use action::Action;
 pub use clock::{Clock, ManualClock, SystemClock};
+pub use config::{ColumnMappingMode, TableConfig};
 pub use error::{DeltaError, ErrorKind, Result};
 pub use feature::TableFeature;
 pub use file_name::LogFileName;
