@@ -1,0 +1,71 @@
+//! Checkpoints: the state of a version in a few files (protocol section "Checkpoints").
+//!
+//! All three kinds are read: classic (one Parquet file), multi-part, and V2 with its sidecars (Parquet or JSON). Written are
+//! classic ones and, where the table asks for it, V2.
+
+mod columns;
+mod decode;
+mod encode;
+mod parquet_file;
+mod parsed_stats;
+mod read;
+mod schema;
+mod typed;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+use deltaic_storage::FileMeta;
+
+use crate::Version;
+
+pub use read::{CheckpointHeader, read_adds, read_header, read_removes};
+pub use schema::CheckpointColumns;
+pub use write::{CheckpointContent, WrittenCheckpoint, write_checkpoint, write_compatible};
+
+/// How a checkpoint is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CheckpointKind {
+    /// One Parquet file under the version's name; its content may be that of a V2 checkpoint.
+    Classic,
+    /// Several Parquet files, each a part.
+    MultiPart {
+        /// Which part, from 1.
+        part: u32,
+        /// Of how many.
+        parts: u32,
+    },
+    /// A V2 checkpoint whose top file is JSON.
+    V2Json,
+    /// A V2 checkpoint whose top file is Parquet.
+    V2Parquet,
+}
+
+/// A complete checkpoint.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckpointFiles {
+    /// The version whose state it holds.
+    pub version: Version,
+    /// Its layout.
+    pub kind: CheckpointKind,
+    /// Its files, parts in order; sidecars are not among them.
+    pub files: Vec<FileMeta>,
+}
+
+impl CheckpointFiles {
+    /// The order of preference: newer first, then by layout, by number of parts, and by name.
+    pub(crate) fn rank(&self) -> (Version, u8, u32, Option<&str>) {
+        let (layout, parts) = match self.kind {
+            CheckpointKind::Classic => (0, 1),
+            CheckpointKind::MultiPart { parts, .. } => (1, parts),
+            CheckpointKind::V2Json | CheckpointKind::V2Parquet => (2, 1),
+        };
+        (self.version, layout, parts, self.files.first().map(|f| f.path.as_str()))
+    }
+
+    /// A V2 checkpoint by its name.
+    pub fn is_v2(&self) -> bool {
+        matches!(self.kind, CheckpointKind::V2Json | CheckpointKind::V2Parquet)
+    }
+}

@@ -1,0 +1,211 @@
+//! Reading checkpoints: what is not a file first, files when somebody wants them.
+
+use arrow::array::RecordBatch;
+use deltaic_protocol::action::{Action, Add, CheckpointMetadata, DomainMetadata, Metadata, Protocol, Remove, SetTransaction, Sidecar};
+use deltaic_protocol::error::Result;
+use deltaic_protocol::file_name::SIDECAR_DIR;
+use deltaic_storage::{LOG_DIR, TableStore, decode_uri_path};
+use futures::{StreamExt, TryStreamExt};
+
+use super::parquet_file::LogParquet;
+use super::{CheckpointFiles, CheckpointKind, decode};
+use crate::commit::parse_actions;
+
+/// Parts and sidecars that are read at the same time.
+const CONCURRENCY: usize = 8;
+
+/// What a checkpoint says besides files.
+#[derive(Debug, Clone, Default)]
+pub struct CheckpointHeader {
+    /// The protocol.
+    pub protocol: Option<Protocol>,
+    /// The metadata.
+    pub metadata: Option<Metadata>,
+    /// Application transactions.
+    pub txns: Vec<SetTransaction>,
+    /// Domains.
+    pub domains: Vec<DomainMetadata>,
+    /// Sidecars of a V2 checkpoint.
+    pub sidecars: Vec<Sidecar>,
+    /// What a V2 checkpoint says about itself.
+    pub checkpoint_metadata: Option<CheckpointMetadata>,
+}
+
+/// Reads everything but the files.
+///
+/// # Errors
+/// A file is missing or damaged.
+pub async fn read_header(store: &TableStore, files: &CheckpointFiles) -> Result<CheckpointHeader> {
+    let mut header = CheckpointHeader::default();
+    if files.kind == CheckpointKind::V2Json {
+        for action in json_actions(store, files).await? {
+            match action {
+                Action::Protocol(protocol) => header.protocol = Some(protocol),
+                Action::Metadata(metadata) => header.metadata = Some(metadata),
+                Action::Txn(txn) => header.txns.push(txn),
+                Action::DomainMetadata(domain) => header.domains.push(domain),
+                Action::Sidecar(sidecar) => header.sidecars.push(sidecar),
+                Action::CheckpointMetadata(own) => header.checkpoint_metadata = Some(own),
+                _ => {}
+            }
+        }
+        return Ok(header);
+    }
+    let wanted = ["protocol", "metaData", "txn", "domainMetadata", "sidecar", "checkpointMetadata"].map(str::to_owned);
+    for batch in read_parts(store, parts(files), |_| wanted.to_vec()).await? {
+        header.protocol = header.protocol.or_else(|| decode::protocol(&batch));
+        header.metadata = header.metadata.or_else(|| decode::metadata(&batch));
+        decode::txns(&batch, &mut header.txns);
+        decode::domains(&batch, &mut header.domains);
+        decode::sidecars(&batch, &mut header.sidecars);
+        header.checkpoint_metadata = header.checkpoint_metadata.or_else(|| decode::checkpoint_metadata(&batch));
+    }
+    Ok(header)
+}
+
+/// Reads the live files.
+///
+/// # Errors
+/// A file is missing or damaged.
+pub async fn read_adds(store: &TableStore, files: &CheckpointFiles) -> Result<Vec<Add>> {
+    let mut out = Vec::new();
+    if files.kind == CheckpointKind::V2Json {
+        out.extend(json_actions(store, files).await?.into_iter().filter_map(|a| match a {
+            Action::Add(add) => Some(add),
+            _ => None,
+        }));
+    }
+    let all = file_parts(store, files).await?;
+    let plain = |file: &LogParquet| {
+        let stats = if file.has(&["add", "stats"]) { "stats" } else { "stats_parsed" };
+        add_columns(stats)
+    };
+    for batch in read_parts(store, all.clone(), plain).await? {
+        decode::adds(&batch, &mut out);
+    }
+    if !out.is_empty() && out.iter().all(|add| add.stats.is_none()) {
+        // A checkpoint may have the text column and leave it empty in favour of the typed one.
+        let parsed = |file: &LogParquet| match file.has(&["add", "stats_parsed"]) && file.has(&["add", "stats"]) {
+            true => add_columns("stats_parsed"),
+            false => Vec::new(),
+        };
+        let mut again = Vec::new();
+        for batch in read_parts(store, all, parsed).await? {
+            decode::adds(&batch, &mut again);
+        }
+        if again.len() == out.len() {
+            return Ok(again);
+        }
+    }
+    Ok(out)
+}
+
+/// Reads the tombstones.
+///
+/// # Errors
+/// A file is missing or damaged.
+pub async fn read_removes(store: &TableStore, files: &CheckpointFiles) -> Result<Vec<Remove>> {
+    let mut out = Vec::new();
+    if files.kind == CheckpointKind::V2Json {
+        out.extend(json_actions(store, files).await?.into_iter().filter_map(|a| match a {
+            Action::Remove(remove) => Some(remove),
+            _ => None,
+        }));
+    }
+    let all = file_parts(store, files).await?;
+    for batch in read_parts(store, all, |_| vec!["remove".to_owned()]).await? {
+        decode::removes(&batch, &mut out);
+    }
+    Ok(out)
+}
+
+fn add_columns(stats: &str) -> Vec<String> {
+    let plain = [
+        "path", "partitionValues", "size", "modificationTime", "dataChange", "tags", "deletionVector", "baseRowId",
+        "defaultRowCommitVersion", "clusteringProvider",
+    ];
+    plain.iter().copied().chain([stats]).map(|name| format!("add.{name}")).collect()
+}
+
+/// A Parquet file inside the log folder.
+#[derive(Debug, Clone)]
+struct Part {
+    name: String,
+    size: u64,
+}
+
+fn parts(files: &CheckpointFiles) -> Vec<Part> {
+    match files.kind {
+        CheckpointKind::V2Json => Vec::new(),
+        _ => files.files.iter().map(|f| Part { name: f.path.clone(), size: f.size }).collect(),
+    }
+}
+
+/// All Parquet files that may hold file actions: the checkpoint's own and its sidecars.
+async fn file_parts(store: &TableStore, files: &CheckpointFiles) -> Result<Vec<Part>> {
+    let mut out = parts(files);
+    for sidecar in read_sidecars(store, files).await? {
+        let name = sidecar_name(&decode_uri_path(&sidecar.path)?);
+        let size = match u64::try_from(sidecar.size_in_bytes) {
+            Ok(size) if size > 0 => size,
+            _ => store.log().stat(&name).await?.map_or(0, |meta| meta.size),
+        };
+        out.push(Part { name, size });
+    }
+    Ok(out)
+}
+
+/// The sidecars that a checkpoint names.
+async fn read_sidecars(store: &TableStore, files: &CheckpointFiles) -> Result<Vec<Sidecar>> {
+    let mut out = Vec::new();
+    match files.kind {
+        CheckpointKind::MultiPart { .. } => {}
+        CheckpointKind::V2Json => {
+            out.extend(json_actions(store, files).await?.into_iter().filter_map(|a| match a {
+                Action::Sidecar(sidecar) => Some(sidecar),
+                _ => None,
+            }));
+        }
+        CheckpointKind::Classic | CheckpointKind::V2Parquet => {
+            for batch in read_parts(store, parts(files), |_| vec!["sidecar".to_owned()]).await? {
+                decode::sidecars(&batch, &mut out);
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// The place of a sidecar below the log folder. Its path is a bare name, relative to the sidecar folder, or absolute.
+fn sidecar_name(decoded: &str) -> String {
+    let marker = format!("{LOG_DIR}/{SIDECAR_DIR}/");
+    let bare = decoded.rfind(&marker).map_or(decoded, |at| &decoded[at + marker.len()..]);
+    format!("{SIDECAR_DIR}/{bare}")
+}
+
+async fn json_actions(store: &TableStore, files: &CheckpointFiles) -> Result<Vec<Action>> {
+    let mut out = Vec::new();
+    for file in &files.files {
+        let bytes = store.log().read(&file.path).await?;
+        out.extend(parse_actions(store.root(), &file.path, files.version, &bytes)?);
+    }
+    Ok(out)
+}
+
+/// Reads the columns that `wanted` names from each file, in the order of the files.
+async fn read_parts(
+    store: &TableStore,
+    parts: Vec<Part>,
+    wanted: impl Fn(&LogParquet) -> Vec<String>,
+) -> Result<Vec<RecordBatch>> {
+    let wanted = &wanted;
+    let batches: Vec<Vec<RecordBatch>> = futures::stream::iter(parts)
+        .map(|part| async move {
+            let file = LogParquet::open(store, &part.name, part.size).await?;
+            let columns = wanted(&file);
+            if columns.is_empty() { Ok(Vec::new()) } else { file.read(&columns).await }
+        })
+        .buffered(CONCURRENCY)
+        .try_collect()
+        .await?;
+    Ok(batches.into_iter().flatten().collect())
+}

@@ -1,0 +1,141 @@
+//! What is known about the columns of one file.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value as Json};
+
+use super::{Column, Value};
+
+/// How long a string in statistics may be before its writer cut it, in characters.
+const STRING_LIMIT: usize = 32;
+/// Timestamps in statistics are cut to milliseconds.
+const MILLISECOND: i64 = 1_000;
+
+/// Nulls of a column within a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nulls {
+    /// No row is NULL.
+    None,
+    /// Every row is NULL.
+    All,
+    /// Not known, or a mixture.
+    Possible,
+}
+
+/// Bounds and nulls of one column in one file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ColumnFacts {
+    /// No value is below it.
+    pub min: Option<Value>,
+    /// No value is above it.
+    pub max: Option<Value>,
+    /// Nulls.
+    pub nulls: Nulls,
+    /// Both bounds are attained; true for partition values.
+    pub exact: bool,
+}
+
+impl ColumnFacts {
+    /// Nothing known.
+    pub const UNKNOWN: Self = Self { min: None, max: None, nulls: Nulls::Possible, exact: false };
+
+    /// One value in every row.
+    pub fn constant(value: Value) -> Self {
+        match value {
+            Value::Null => Self { min: None, max: None, nulls: Nulls::All, exact: true },
+            value => Self { min: Some(value.clone()), max: Some(value), nulls: Nulls::None, exact: true },
+        }
+    }
+}
+
+/// Where a predicate gets its facts from.
+pub trait FileFacts {
+    /// What is known about a column.
+    fn facts(&self, column: &Column) -> ColumnFacts;
+}
+
+/// The facts of an `add`: its partition values and its statistics.
+#[derive(Debug, Clone)]
+pub struct StatisticsFacts {
+    partition: BTreeMap<String, Value>,
+    num_records: Option<i64>,
+    min: Map<String, Json>,
+    max: Map<String, Json>,
+    nulls: Map<String, Json>,
+}
+
+impl StatisticsFacts {
+    /// Reads the facts of a file. `partition` maps the physical names of the partition columns to typed values; statistics
+    /// that are absent or damaged count as unknown.
+    pub fn new(stats: Option<&str>, partition: BTreeMap<String, Value>) -> Self {
+        let parsed: Map<String, Json> = stats.and_then(|s| serde_json::from_str(s).ok()).unwrap_or_default();
+        let part = |key: &str| match parsed.get(key) {
+            Some(Json::Object(map)) => map.clone(),
+            _ => Map::new(),
+        };
+        Self {
+            partition,
+            num_records: parsed.get("numRecords").and_then(Json::as_i64),
+            min: part("minValues"),
+            max: part("maxValues"),
+            nulls: part("nullCount"),
+        }
+    }
+
+    /// Rows of the file before its deletion vector, if recorded.
+    pub fn num_records(&self) -> Option<i64> {
+        self.num_records
+    }
+}
+
+impl FileFacts for StatisticsFacts {
+    fn facts(&self, column: &Column) -> ColumnFacts {
+        if let [name] = column.path.as_slice()
+            && let Some(value) = self.partition.get(name)
+        {
+            return ColumnFacts::constant(value.clone());
+        }
+        let count = lookup(&self.nulls, &column.path).and_then(Json::as_i64);
+        let nulls = match (count, self.num_records) {
+            (Some(0), _) => Nulls::None,
+            (Some(n), Some(rows)) if n == rows => Nulls::All,
+            _ => Nulls::Possible,
+        };
+        let read = |side: &Map<String, Json>| Value::from_statistics(lookup(side, &column.path)?, &column.data_type);
+        ColumnFacts { min: read(&self.min).and_then(lower), max: read(&self.max).and_then(upper), nulls, exact: false }
+    }
+}
+
+fn lookup<'a>(side: &'a Map<String, Json>, path: &[String]) -> Option<&'a Json> {
+    let (last, parents) = path.split_last()?;
+    let mut at = side;
+    for name in parents {
+        at = at.get(name)?.as_object()?;
+    }
+    at.get(last)
+}
+
+/// A recorded minimum as a bound that holds whatever the writer cut.
+fn lower(value: Value) -> Option<Value> {
+    match value {
+        Value::Double(d) if d.is_nan() => None,
+        Value::Timestamp(t) => t.checked_sub(MILLISECOND).map(Value::Timestamp),
+        other => Some(other),
+    }
+}
+
+/// A recorded maximum as a bound that holds whatever the writer cut.
+fn upper(value: Value) -> Option<Value> {
+    match value {
+        Value::Double(d) if d.is_nan() => None,
+        Value::Timestamp(t) => t.checked_add(MILLISECOND).map(Value::Timestamp),
+        Value::String(mut s) => {
+            // A cut maximum ends in a character above whatever followed; a writer that forgot it leaves a mere prefix.
+            if s.chars().count() >= STRING_LIMIT && !s.ends_with(['\u{7f}', '\u{10ffff}']) {
+                s.push('\u{10ffff}');
+            }
+            Some(Value::String(s))
+        }
+        other => Some(other),
+    }
+}

@@ -1,0 +1,194 @@
+//! Loading a version from the log folder.
+
+use std::sync::Arc;
+
+use deltaic_protocol::Action;
+use deltaic_protocol::action::{Metadata, Protocol};
+use deltaic_protocol::config::TableConfig;
+use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
+use deltaic_storage::{FileMeta, LOG_DIR, TableStore};
+use futures::{StreamExt, TryStreamExt};
+use tokio::sync::OnceCell;
+
+use super::{Inner, Snapshot};
+use crate::{REFERENCE_VERSION, Version};
+use crate::checkpoint::{CheckpointHeader, read_header};
+use crate::commit::{parse_actions, read_commit};
+use crate::files::{Base, CheckpointSource, FileStack};
+use crate::hint::read_hint;
+use crate::listing::list_log;
+use crate::reconcile::{FileSink, Header, Position, Sink, replay};
+use crate::segment::{LogSegment, SegmentRequest, recreatable_range};
+
+/// Commits that are read at the same time.
+const CONCURRENCY: usize = 32;
+/// How often a load starts again because files vanished under it (log cleanup).
+const ATTEMPTS: usize = 3;
+
+/// Loads a version or the newest; `None` where there is no log.
+pub(super) async fn load(store: &TableStore, wanted: Option<Version>) -> Result<Option<Snapshot>> {
+    let loaded = load_once(store, wanted).await;
+    let Some(wanted) = wanted else { return loaded };
+    match loaded {
+        Ok(Some(snapshot)) if snapshot.version() == wanted => Ok(Some(snapshot)),
+        Err(e) if e.kind() == ErrorKind::Unsupported => Err(e),
+        other => {
+            // Out of range, or damaged? The range tells.
+            let listing = list_log(store, 0, None).await?;
+            let Some((earliest, latest)) = recreatable_range(&listing) else {
+                return if listing.newest().is_none() { Ok(None) } else { other };
+            };
+            if (earliest..=latest).contains(&wanted) && other.is_err() {
+                return other;
+            }
+            Err(version_not_found(store, wanted, earliest, latest))
+        }
+    }
+}
+
+/// The error for a version outside of what the log can reconstruct.
+fn version_not_found(store: &TableStore, wanted: Version, earliest: Version, latest: Version) -> DeltaError {
+    DeltaError::new("DELTA_VERSION_NOT_FOUND")
+        .param("userVersion", wanted)
+        .param("earliest", earliest)
+        .param("latest", latest)
+        .with_path(store.root().to_string())
+        .with_version(wanted)
+}
+
+async fn load_once(store: &TableStore, wanted: Option<Version>) -> Result<Option<Snapshot>> {
+    let hint = read_hint(store).await.filter(|h| wanted.is_none_or(|w| h.version <= w));
+    let mut start = hint.map_or(0, |h| h.version);
+    let mut request = SegmentRequest { version: wanted, ..SegmentRequest::default() };
+    let mut damage: Option<DeltaError> = None;
+    let mut attempts = 0;
+    loop {
+        let listing = list_log(store, start, wanted).await?;
+        let segment = match LogSegment::try_new(store.root(), &listing, &request) {
+            Ok(Some(segment)) if start == 0 || segment.checkpoint.is_some() => segment,
+            _ if start > 0 => {
+                start = 0; // the hint did not lead to a checkpoint
+                continue;
+            }
+            Ok(Some(segment)) => segment,
+            Ok(None) => return damage.map_or(Ok(None), Err),
+            Err(e) => return Err(damage.unwrap_or(e)),
+        };
+        let header = match &segment.checkpoint {
+            None => CheckpointHeader::default(),
+            Some(files) => match read_header(store, files).await {
+                Ok(header) => header,
+                Err(e) if matches!(e.kind(), ErrorKind::Corrupt | ErrorKind::NotFound) => {
+                    // Commits and older checkpoints may still tell all that a damaged checkpoint told.
+                    request.damaged.insert(files.version);
+                    damage.get_or_insert(e.with_version(files.version));
+                    start = 0;
+                    continue;
+                }
+                Err(e) => return Err(e),
+            },
+        };
+        match build(store, &segment, header).await {
+            Err(e) if e.kind() == ErrorKind::NotFound && attempts < ATTEMPTS => {
+                attempts += 1; // cleaned up between listing and reading
+                start = 0;
+            }
+            built => return built.map(Some),
+        }
+    }
+}
+
+/// Reads the commits of a segment and puts the state together.
+async fn build(store: &TableStore, segment: &LogSegment, base: CheckpointHeader) -> Result<Snapshot> {
+    let commits: Vec<(Version, Vec<Action>)> = futures::stream::iter(&segment.commits)
+        .map(|commit| async {
+            let bytes = store.log().read(&commit.file.path).await?;
+            let actions = parse_actions(store.root(), &commit.file.path, commit.version, &bytes)?;
+            Ok::<_, DeltaError>((commit.version, actions))
+        })
+        .buffered(CONCURRENCY)
+        .try_collect()
+        .await?;
+    let mut header = Header::default();
+    let at = Position { version: segment.checkpoint.as_ref().map_or(-1, |c| c.version), line: 0 };
+    for action in header_actions(base) {
+        header.accept(at, action);
+    }
+    let mut files = FileSink::new(store.root());
+    for (version, actions) in commits {
+        replay(version, actions, &mut [&mut header, &mut files]);
+    }
+    let base = match &segment.checkpoint {
+        Some(checkpoint) => Base::checkpoint(CheckpointSource { store: store.clone(), files: Arc::clone(checkpoint) }),
+        None => Base::empty(),
+    };
+    let mut stack = FileStack::new(base);
+    stack.push(files.into_layer());
+    let checkpoint = segment.checkpoint.as_ref().map(|c| c.version);
+    assemble(store, segment.version, header, stack, checkpoint, Some(segment.anchor.clone()), None)
+}
+
+fn header_actions(header: CheckpointHeader) -> Vec<Action> {
+    let mut out = Vec::new();
+    out.extend(header.protocol.map(Action::Protocol));
+    out.extend(header.metadata.map(Action::Metadata));
+    out.extend(header.txns.into_iter().map(Action::Txn));
+    out.extend(header.domains.into_iter().map(Action::DomainMetadata));
+    out
+}
+
+/// Checks the state and makes a snapshot of it. `previous` lends its parsed configuration where nothing changed.
+pub(super) fn assemble(
+    store: &TableStore,
+    version: Version,
+    header: Header,
+    files: FileStack,
+    checkpoint: Option<Version>,
+    anchor: Option<FileMeta>,
+    previous: Option<&Snapshot>,
+) -> Result<Snapshot> {
+    let lost = |what: &str| {
+        DeltaError::new("DELTA_STATE_RECOVER_ERROR")
+            .param("operation", what)
+            .param("version", version)
+            .with_path(store.root().display(LOG_DIR))
+            .with_version(version)
+    };
+    let protocol: Arc<Protocol> = header.protocol.clone().ok_or_else(|| lost("protocol"))?;
+    let metadata: Arc<Metadata> = header.metadata.clone().ok_or_else(|| lost("metadata"))?;
+    let unchanged = previous.filter(|p| Arc::ptr_eq(p.protocol(), &protocol) && Arc::ptr_eq(p.metadata(), &metadata));
+    let (config, schema) = match unchanged {
+        Some(previous) => (Arc::clone(previous.config()), Arc::clone(previous.schema())),
+        None => {
+            let config = TableConfig::new(&metadata, &protocol);
+            config.check_readable(store.root().path(), REFERENCE_VERSION).map_err(|e| e.with_version(version))?;
+            (Arc::new(config), Arc::new(metadata.schema()?))
+        }
+    };
+    Ok(Snapshot {
+        inner: Arc::new(Inner {
+            store: store.clone(),
+            version,
+            protocol,
+            metadata,
+            schema,
+            config,
+            header,
+            files,
+            checkpoint,
+            anchor: anchor.map_or_else(OnceCell::new, |file| OnceCell::new_with(Some(file))),
+            commit_info: OnceCell::new(),
+            live: OnceCell::new(),
+            summary: OnceCell::new(),
+        }),
+    })
+}
+
+/// Reads a commit; `None` where there is none.
+pub(super) async fn commit_if_there(store: &TableStore, version: Version) -> Result<Option<Vec<Action>>> {
+    match read_commit(store, version).await {
+        Ok(actions) => Ok(Some(actions)),
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
+    }
+}

@@ -1,0 +1,85 @@
+//! Bringing a snapshot up to date, from the commits after it alone.
+
+use std::sync::Arc;
+
+use deltaic_protocol::Action;
+use deltaic_protocol::error::Result;
+use tokio::sync::OnceCell;
+
+use super::load::{assemble, commit_if_there};
+use super::{Snapshot, table_not_found};
+use crate::Version;
+use crate::files::{FileStack, FileSummary};
+use crate::reconcile::{FileSink, Header, replay};
+
+/// From so many new commits on, listing and reading them in parallel beats asking one by one.
+const FEW_COMMITS: usize = 64;
+
+/// The newest version.
+///
+/// The commit of the known version must still be the one that was read: a table that was dropped and made anew at the same
+/// place, or whose log was cleaned past this version, is loaded afresh.
+pub(super) async fn update(known: &Snapshot) -> Result<Snapshot> {
+    if !anchor_holds(known).await? {
+        return reload(known).await;
+    }
+    let mut commits = Vec::new();
+    loop {
+        let next = known.version() + 1 + commits.len() as Version;
+        match commit_if_there(known.store(), next).await? {
+            Some(_) if commits.len() == FEW_COMMITS => return reload(known).await,
+            Some(actions) => commits.push((next, actions)),
+            None => break,
+        }
+    }
+    if commits.is_empty() {
+        return Ok(known.clone());
+    }
+    apply(known, commits)
+}
+
+async fn anchor_holds(known: &Snapshot) -> Result<bool> {
+    let Some(before) = known.anchor().await? else { return Ok(false) };
+    Ok(known.store().log().stat(&before.path).await?.is_some_and(|now| now == before))
+}
+
+async fn reload(known: &Snapshot) -> Result<Snapshot> {
+    Snapshot::try_load(known.store()).await?.ok_or_else(|| table_not_found(known.store()))
+}
+
+/// The snapshot after further commits, which follow the known version without a gap.
+pub(crate) fn apply(known: &Snapshot, commits: Vec<(Version, Vec<Action>)>) -> Result<Snapshot> {
+    let mut header = known.header().clone();
+    let mut stack = known.file_state().clone();
+    let mut summary = known.known_summary().cloned();
+    let mut version = known.version();
+    for (at, actions) in commits {
+        let mut files = FileSink::new(known.store().root());
+        replay(at, actions, &mut [&mut header, &mut files]);
+        let layer = files.into_layer();
+        summary = summary.and_then(|s| s.after(&stack, &layer)).map(Arc::new);
+        stack.push(layer);
+        version = at;
+    }
+    let snapshot = assemble(known.store(), version, header, stack, known.checkpoint_version(), None, Some(known))?;
+    Ok(with_summary(snapshot, summary))
+}
+
+/// The snapshot of the first commit of a new table.
+pub(crate) fn first(store: &deltaic_storage::TableStore, version: Version, actions: Vec<Action>) -> Result<Snapshot> {
+    let mut header = Header::default();
+    let mut files = FileSink::new(store.root());
+    replay(version, actions, &mut [&mut header, &mut files]);
+    let mut stack = FileStack::new(crate::files::Base::empty());
+    let layer = files.into_layer();
+    let summary = FileSummary::default().after(&stack, &layer).map(Arc::new);
+    stack.push(layer);
+    Ok(with_summary(assemble(store, version, header, stack, None, None, None)?, summary))
+}
+
+fn with_summary(mut snapshot: Snapshot, summary: Option<Arc<FileSummary>>) -> Snapshot {
+    if let (Some(inner), Some(summary)) = (Arc::get_mut(&mut snapshot.inner), summary) {
+        inner.summary = OnceCell::new_with(Some(summary));
+    }
+    snapshot
+}

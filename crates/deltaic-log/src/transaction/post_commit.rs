@@ -1,0 +1,66 @@
+//! What follows a commit: its checksum, and at the table's interval a checkpoint and log cleanup. None of it can undo the commit,
+//! so failures are told, not raised.
+
+use std::sync::Arc;
+
+use deltaic_protocol::error::Result;
+
+use super::CommitContext;
+use crate::checksum::{ChecksumInput, MAX_FILES, VersionChecksum, write_checksum};
+use crate::maintain::{checkpoint, clean};
+use crate::snapshot::Snapshot;
+
+/// A commit that is in the log.
+pub(super) struct Done<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) txn_id: Arc<str>,
+    pub(super) in_commit_timestamp: Option<i64>,
+}
+
+/// Does what is due and returns what went wrong.
+pub(super) async fn run(done: &Done<'_>, context: &CommitContext) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let mut note = |what: &str, result: Result<()>| {
+        if let Err(e) = result {
+            warnings.push(format!("{what} of version {} failed: {e}", done.snapshot.version()));
+        }
+    };
+    if context.write_checksum {
+        note("the checksum", checksum(done).await);
+    }
+    if context.write_checkpoint && is_due(done.snapshot) {
+        let now = context.clock.now_ms();
+        let written = checkpoint(done.snapshot, now, context.ids.as_ref()).await;
+        let fine = written.is_ok();
+        note("the checkpoint", written.map(|_| ()));
+        if fine {
+            note("the log cleanup", clean(done.snapshot, now).await.map(|_| ()));
+        }
+    }
+    warnings
+}
+
+fn is_due(snapshot: &Snapshot) -> bool {
+    // A text that is no number stands for the default: a bad property must not end in a log without checkpoints.
+    let interval = snapshot.config().checkpoint_interval().unwrap_or(10);
+    snapshot.version() > 0 && interval > 0 && snapshot.version() % interval == 0
+}
+
+async fn checksum(done: &Done<'_>) -> Result<()> {
+    let snapshot = done.snapshot;
+    let summary = snapshot.summary().await?;
+    let few = usize::try_from(summary.num_files).is_ok_and(|n| n <= MAX_FILES);
+    let files = if few { Some(snapshot.files().await?) } else { None };
+    let checksum = VersionChecksum::new(&ChecksumInput {
+        txn_id: &done.txn_id,
+        summary: &summary,
+        files: files.as_deref(),
+        in_commit_timestamp: done.in_commit_timestamp,
+        txns: snapshot.txns(),
+        domains: snapshot.domains(),
+        metadata: snapshot.metadata(),
+        protocol: snapshot.protocol(),
+        deletion_vectors: snapshot.config().supports("deletionVectors"),
+    });
+    write_checksum(snapshot.store(), snapshot.version(), &checksum).await
+}

@@ -1,0 +1,99 @@
+//! From staged actions to the bytes of a commit, anew for each attempt: what depends on the version that the commit follows
+//! (in-commit timestamp, row ids) is computed here.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use deltaic_protocol::Action;
+use deltaic_protocol::action::{Metadata, Protocol};
+use deltaic_protocol::config::TableConfig;
+use deltaic_protocol::error::{DeltaError, Result};
+use deltaic_protocol::feature::check_features_match;
+use deltaic_protocol::properties::key;
+
+use super::commit_info::{Attempt, commit_info, isolation_level};
+use super::validate::validate;
+use super::{CommitContext, IsolationLevel, Transaction, row_tracking};
+use crate::Version;
+use crate::commit::commit_text;
+use crate::snapshot::Snapshot;
+
+/// A commit that is ready to be put.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) version: Version,
+    pub(super) actions: Vec<Action>,
+    pub(super) bytes: Bytes,
+    pub(super) in_commit_timestamp: Option<i64>,
+    pub(super) isolation: IsolationLevel,
+}
+
+/// Prepares the commit that follows `base`.
+pub(super) async fn prepare(
+    transaction: &Transaction,
+    base: Option<&Snapshot>,
+    started: i64,
+    txn_id: &str,
+    context: &CommitContext,
+) -> Result<Prepared> {
+    let version = base.map_or(0, |s| s.version() + 1);
+    let protocol = transaction.protocol.clone().map(Arc::new).or_else(|| base.map(|s| Arc::clone(s.protocol())));
+    let metadata = transaction.metadata.clone().map(Arc::new).or_else(|| base.map(|s| Arc::clone(s.metadata())));
+    let metadata = metadata.ok_or_else(|| DeltaError::new("DELTA_METADATA_ABSENT").with_path(transaction.store.root().to_string()))?;
+    let protocol = protocol.unwrap_or_else(|| Arc::new(Protocol::legacy(1, 2)));
+    let unchanged = base.filter(|_| transaction.protocol.is_none() && transaction.metadata.is_none());
+    let config = match unchanged {
+        Some(base) => Arc::clone(base.config()),
+        None => {
+            check_features_match(&protocol, &metadata)?;
+            Arc::new(TableConfig::new(&metadata, &protocol))
+        }
+    };
+    let mut actions = transaction.actions.clone();
+    validate(transaction.store.root(), &config, &metadata, &actions)?;
+    if config.assigns_row_ids()? {
+        row_tracking::assign(&mut actions, base, version)?;
+    }
+    let in_commit_timestamp = match config.in_commit_timestamps_enabled()? {
+        false => None,
+        true => Some(next_timestamp(base, context.clock.now_ms().max(started)).await?),
+    };
+    let table_level = config.get(key::ISOLATION_LEVEL).and_then(IsolationLevel::parse).unwrap_or(IsolationLevel::Serializable);
+    let isolation = isolation_level(transaction, table_level);
+    let attempt = Attempt { started, in_commit_timestamp, txn_id };
+    let mut all = vec![Action::CommitInfo(Box::new(commit_info(transaction, attempt, isolation, context)))];
+    if let Some(metadata) = &transaction.metadata {
+        all.push(Action::Metadata(with_enablement(metadata, base, version, in_commit_timestamp)?));
+    }
+    if transaction.protocol.is_some() || base.is_none() {
+        all.push(Action::Protocol(protocol.as_ref().clone()));
+    }
+    all.extend(actions);
+    let bytes = Bytes::from(commit_text(&all));
+    Ok(Prepared { version, actions: all, bytes, in_commit_timestamp, isolation })
+}
+
+/// The in-commit timestamp after `base`: now, but later than the version before.
+async fn next_timestamp(base: Option<&Snapshot>, now: i64) -> Result<i64> {
+    match base {
+        None => Ok(now),
+        Some(base) => Ok(now.max(base.commit_timestamp().await? + 1)),
+    }
+}
+
+/// Records since when in-commit timestamps count, if this commit switches them on in a table that had none.
+fn with_enablement(
+    metadata: &Metadata,
+    base: Option<&Snapshot>,
+    version: Version,
+    timestamp: Option<i64>,
+) -> Result<Metadata> {
+    let mut out = metadata.clone();
+    if let (Some(base), Some(timestamp)) = (base, timestamp)
+        && !base.config().in_commit_timestamps_enabled()?
+    {
+        out.configuration.insert(key::IN_COMMIT_TIMESTAMP_ENABLEMENT_VERSION.to_owned(), version.to_string());
+        out.configuration.insert(key::IN_COMMIT_TIMESTAMP_ENABLEMENT_TIMESTAMP.to_owned(), timestamp.to_string());
+    }
+    Ok(out)
+}
