@@ -1,7 +1,7 @@
 //! Statements that make, change and drop tables, views, schemas and catalogs (Spark's grammar; Delta's CLONE, CLUSTER BY,
 //! constraints and features of spec/delta.md section 7.1).
 
-use deltaic_protocol::schema::DataType;
+use deltaic_protocol::schema::{DataType, StructField, metadata};
 use sqlparser::ast::{Expr, Ident, Query};
 
 use super::{ColumnPath, Name, PartitionSpec, Property, Travel};
@@ -334,4 +334,23 @@ pub struct CommentOn {
 pub enum CommentObject {
     Table,
     Schema,
+}
+
+impl ColumnDefinition {
+    /// The column's name: the last part of its path.
+    pub fn name(&self) -> &str {
+        self.path.last().map_or("", |part| part.value.as_str())
+    }
+
+    /// The column as a field, with its comment and CHAR or VARCHAR length; default, generation and identity stay here.
+    pub fn field(&self) -> StructField {
+        let mut field = StructField::new(self.name(), self.data_type.clone(), self.nullable);
+        if let Some(comment) = &self.comment {
+            field = field.with_comment(comment);
+        }
+        if let Some(char_type) = &self.char_type {
+            field = field.with_metadata(metadata::CHAR_VARCHAR_TYPE, char_type.as_str());
+        }
+        field
+    }
 }

@@ -1,0 +1,92 @@
+//! sqlparser's types, as this parser writes them, to Spark's.
+
+use deltaic_protocol::schema::{DataType, StructField};
+use sqlparser::ast::{ArrayElemTypeDef, CharacterLength, DataType as Sql, ExactNumberInfo, IntervalFields};
+
+use crate::parser::{comment_of, not_null};
+
+/// Spark's type; `None` for types that Spark does not have. CHAR and VARCHAR are STRING here, see [`char_type`].
+pub fn to_spark(sql: &Sql) -> Option<DataType> {
+    Some(match sql {
+        Sql::Boolean | Sql::Bool => DataType::Boolean,
+        Sql::TinyInt(_) => DataType::Byte,
+        Sql::SmallInt(_) => DataType::Short,
+        Sql::Int(_) | Sql::Integer(_) => DataType::Integer,
+        Sql::BigInt(_) => DataType::Long,
+        Sql::Float(_) | Sql::Real => DataType::Float,
+        Sql::Double(_) | Sql::DoublePrecision => DataType::Double,
+        Sql::Date => DataType::Date,
+        Sql::Timestamp(..) => DataType::Timestamp,
+        Sql::TimestampNtz(_) => DataType::TimestampNtz,
+        Sql::String(_) | Sql::Varchar(_) | Sql::Char(_) | Sql::Text => DataType::String,
+        Sql::Binary(_) => DataType::Binary,
+        Sql::Decimal(info) | Sql::Dec(info) | Sql::Numeric(info) => decimal(info)?,
+        Sql::Interval { fields, .. } => interval(fields.as_ref()),
+        Sql::Array(ArrayElemTypeDef::AngleBracket(element)) => DataType::array(to_spark(element)?, true),
+        Sql::Map(key, value) => DataType::map(to_spark(key)?, to_spark(value)?, true),
+        Sql::Struct(fields, _) => DataType::structure(fields.iter().map(field).collect::<Option<Vec<_>>>()?),
+        Sql::Custom(name, _) => match name.to_string().as_str() {
+            "VOID" => DataType::Void,
+            "VARIANT" => DataType::Variant,
+            _ => return None,
+        },
+        _ => return None,
+    })
+}
+
+fn field(field: &sqlparser::ast::StructField) -> Option<StructField> {
+    let name = field.field_name.as_ref()?.value.clone();
+    let nullable = !not_null(field.options.as_ref());
+    let mut out = StructField::new(name, to_spark(&field.field_type)?, nullable);
+    if let Some(char_type) = char_type(&field.field_type) {
+        out = out.with_metadata(deltaic_protocol::schema::metadata::CHAR_VARCHAR_TYPE, char_type);
+    }
+    Some(match comment_of(field.options.as_ref()) {
+        Some(comment) => out.with_comment(comment),
+        None => out,
+    })
+}
+
+/// `varchar(10)` or `char(3)`: what Spark keeps in the field's metadata.
+pub fn char_type(sql: &Sql) -> Option<String> {
+    let (word, length) = match sql {
+        Sql::Varchar(length) => ("varchar", length),
+        Sql::Char(length) => ("char", length),
+        _ => return None,
+    };
+    match length {
+        Some(CharacterLength::IntegerLength { length, .. }) => Some(format!("{word}({length})")),
+        _ => None,
+    }
+}
+
+fn decimal(info: &ExactNumberInfo) -> Option<DataType> {
+    let (precision, scale) = match info {
+        ExactNumberInfo::None => (10, 0),
+        ExactNumberInfo::Precision(precision) => (*precision, 0),
+        ExactNumberInfo::PrecisionAndScale(precision, scale) => (*precision, *scale),
+    };
+    DataType::try_decimal(u32::try_from(precision).ok()?, u32::try_from(scale).ok()?)
+}
+
+fn interval(fields: Option<&IntervalFields>) -> DataType {
+    use IntervalFields as F;
+    let day_time = |start, end| DataType::DayTimeInterval { start, end };
+    let year_month = |start, end| DataType::YearMonthInterval { start, end };
+    match fields {
+        None => DataType::CalendarInterval,
+        Some(F::Year) => year_month(0, 0),
+        Some(F::Month) => year_month(1, 1),
+        Some(F::YearToMonth) => year_month(0, 1),
+        Some(F::Day) => day_time(0, 0),
+        Some(F::Hour) => day_time(1, 1),
+        Some(F::Minute) => day_time(2, 2),
+        Some(F::Second) => day_time(3, 3),
+        Some(F::DayToHour) => day_time(0, 1),
+        Some(F::DayToMinute) => day_time(0, 2),
+        Some(F::DayToSecond) => day_time(0, 3),
+        Some(F::HourToMinute) => day_time(1, 2),
+        Some(F::HourToSecond) => day_time(1, 3),
+        Some(F::MinuteToSecond) => day_time(2, 3),
+    }
+}

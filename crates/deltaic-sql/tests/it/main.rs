@@ -1,0 +1,4 @@
+//! The crate through its public interface.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod scenarios;
