@@ -254,7 +254,8 @@ impl Display for DeltaError {
     /// `[CLASS.SUB] text` and, for Spark's own classes, ` SQLSTATE: xxxxx`; the text alone where there is no class.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let context = self.0.context.as_ref();
-        f.write_str(context.map(SqlContext::lead).unwrap_or_default())?;
+        let parsing = self.java_class().ends_with(".ParseException");
+        f.write_str(context.map_or("", |context| context.lead(parsing)))?;
         // Spark prints its old unnamed classes (_LEGACY_ERROR_TEMP_0035) without the name; Delta prints its own with it.
         let hidden = self.is_spark()
             && self

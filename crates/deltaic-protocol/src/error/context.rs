@@ -24,10 +24,11 @@ pub enum SqlContext {
 }
 
 impl SqlContext {
-    /// What stands in front of the message.
-    pub(super) fn lead(&self) -> &'static str {
+    /// What stands in front of the message; `parsing` says that the parser raised it.
+    pub(super) fn lead(&self, parsing: bool) -> &'static str {
         match self {
             SqlContext::Parse { .. } => "\n",
+            SqlContext::Fragment { .. } if parsing => "\n",
             _ => "",
         }
     }
@@ -47,14 +48,9 @@ impl SqlContext {
                 sql,
                 len,
             } => {
-                let shown = sql.lines().nth(line.saturating_sub(1)).unwrap_or_default();
-                let here = shown.chars().count().saturating_sub(*pos).max(1);
-                let marks = "^".repeat((*len).clamp(1, here));
                 let position = pos + 1;
-                format!(
-                    "\n== SQL (line {line}, position {position}) ==\n{shown}\n{}{marks}\n",
-                    " ".repeat(*pos)
-                )
+                let excerpt = excerpt(sql, *line, *pos, *len);
+                format!("\n== SQL (line {line}, position {position}) ==\n{excerpt}")
             }
         }
     }
@@ -65,4 +61,43 @@ fn with_line_after(text: &str, line: usize, inserted: &str) -> String {
     let at = line.clamp(1, out.len());
     out.insert(at, inserted);
     out.join("\n")
+}
+
+/// The lines that hold the fragment, each with its underline; at most 32 characters more on either side.
+fn excerpt(sql: &str, line: usize, pos: usize, len: usize) -> String {
+    const MORE: usize = 32;
+    let text: Vec<char> = sql.chars().collect();
+    let newlines = text.iter().enumerate().filter(|(_, c)| **c == '\n');
+    let line_start = match line.checked_sub(2) {
+        Some(before) => newlines.map(|(at, _)| at + 1).nth(before).unwrap_or(0),
+        None => 0,
+    };
+    let start = (line_start + pos).min(text.len());
+    let end = (start + len.max(1)).min(text.len());
+    let after = text[end..].iter().take_while(|c| **c != '\n').count();
+    let cut_before = start - line_start >= MORE;
+    let cut_after = after >= MORE;
+    let from = if cut_before { start - MORE } else { line_start };
+    let to = end + after.min(MORE);
+    let shown: String = text[from..to].iter().collect();
+    let dots = |cut| if cut { "..." } else { "" };
+    let shown = format!("{}{shown}{}", dots(cut_before), dots(cut_after));
+    // Where the first character shown stands in the whole text; the dots count as characters of it.
+    let mut at = from as i64 - if cut_before { 3 } else { 0 };
+    let mut out = String::new();
+    for line in shown.split('\n') {
+        out.push_str(line);
+        out.push('\n');
+        for _ in line.chars() {
+            match at {
+                _ if at < start as i64 => out.push(' '),
+                _ if at < end as i64 => out.push('^'),
+                _ => {}
+            }
+            at += 1;
+        }
+        out.push('\n');
+        at += 1;
+    }
+    out
 }

@@ -88,6 +88,53 @@ fn a_fragment_is_underlined() {
 }
 
 #[test]
+fn a_fragment_shows_32_characters_on_either_side() {
+    let sql = format!(
+        "SELECT {}1/0,\n  2/0 AS {} FROM t",
+        "a, ".repeat(12),
+        "b".repeat(40)
+    );
+    let shown = |line, pos, len| {
+        let sql = sql.clone();
+        let context = SqlContext::Fragment {
+            line,
+            pos,
+            sql,
+            len,
+        };
+        DeltaError::new("DIVIDE_BY_ZERO")
+            .with_context(context)
+            .to_string()
+    };
+    let head = " SQLSTATE: 22012\n== SQL (line 1, position 44) ==\n";
+    let cut = format!(
+        "{head}..., {}1/0,\n{}^^^\n",
+        "a, ".repeat(10),
+        " ".repeat(35)
+    );
+    assert!(shown(1, 43, 3).ends_with(&cut), "{}", shown(1, 43, 3));
+    let two = format!(
+        "1/0,\n{}^^^^\n  2/0 AS {}...\n^^^^^\n",
+        " ".repeat(35),
+        "b".repeat(28)
+    );
+    assert!(shown(1, 43, 10).ends_with(&two), "{}", shown(1, 43, 10));
+    let merge = DeltaError::new("MERGE_WITHOUT_WHEN");
+    let context = SqlContext::Fragment {
+        line: 1,
+        pos: 0,
+        sql,
+        len: 1,
+    };
+    assert!(
+        merge
+            .with_context(context)
+            .to_string()
+            .starts_with("\n[MERGE_WITHOUT_WHEN]")
+    );
+}
+
+#[test]
 fn an_old_class_of_spark_is_not_printed() {
     let e = DeltaError::new("_LEGACY_ERROR_TEMP_1121")
         .param("cmd", "truncates")
