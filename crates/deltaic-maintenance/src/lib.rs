@@ -1,1 +1,12 @@
-//! Placeholder.
+//! Maintenance commands on a table: VACUUM, RESTORE, history, detail, properties and columns.
+//!
+//! Every command is decided by pure functions over values (a snapshot's content, a listing, a clock's time) and carried out
+//! by a thin asynchronous layer. No query engine is involved.
+
+pub mod alter;
+pub mod detail;
+pub mod history;
+pub mod properties;
+pub mod restore;
+pub mod travel;
+pub mod vacuum;

@@ -1,0 +1,180 @@
+//! ALTER TABLE on columns and the table's comment (spec: delta, sections 1.15, 4.6 and 7.1).
+//!
+//! Each change is decided by a pure function from the metadata at hand to new metadata and the operation that the history
+//! shows; [`commit`] then writes it.
+
+mod add;
+mod change;
+mod drop;
+mod edit;
+pub mod mapping;
+mod rename;
+#[cfg(test)]
+mod tests;
+mod widen;
+
+use deltaic_log::{CommitContext, CommitResult, Operation, Snapshot, Transaction};
+use deltaic_protocol::action::{Metadata, Protocol};
+use deltaic_protocol::error::{DeltaError, Result};
+use deltaic_protocol::schema::{DataType, StructField, StructType};
+use serde_json::{Value, json};
+
+pub use add::add_columns;
+pub use change::change_column;
+pub use drop::drop_columns;
+pub use rename::rename_column;
+pub use widen::is_widening;
+
+/// What a change starts from.
+#[derive(Debug, Clone)]
+pub struct TableState {
+    /// The metadata.
+    pub metadata: Metadata,
+    /// The protocol.
+    pub protocol: Protocol,
+    /// The schema of the metadata.
+    pub schema: StructType,
+    /// Logical names of the clustering columns, parts joined by dots.
+    pub clustering_columns: Vec<String>,
+}
+
+impl TableState {
+    /// The newest state of a table.
+    pub fn of(snapshot: &Snapshot) -> TableState {
+        TableState {
+            metadata: snapshot.metadata().as_ref().clone(),
+            protocol: snapshot.protocol().as_ref().clone(),
+            schema: StructType::clone(snapshot.schema()),
+            clustering_columns: crate::detail::clustering_columns(snapshot),
+        }
+    }
+
+    /// The same metadata with another schema.
+    fn with_schema(&self, schema: &StructType) -> Metadata {
+        Metadata { schema_string: schema.to_json(), ..self.metadata.clone() }
+    }
+}
+
+/// A change that was decided.
+#[derive(Debug, Clone)]
+pub struct TableChange {
+    /// The new metadata.
+    pub metadata: Metadata,
+    /// The protocol that the new metadata needs; none if the old one will do.
+    pub protocol: Option<Protocol>,
+    /// What the history shows.
+    pub operation: Operation,
+}
+
+/// Commits a change.
+///
+/// # Errors
+/// The table may not be written, a concurrent change of the metadata, a store that fails.
+pub async fn commit(snapshot: &Snapshot, change: TableChange, context: &CommitContext) -> Result<CommitResult> {
+    let mut transaction = Transaction::begin(snapshot, change.operation);
+    transaction.set_metadata(change.metadata);
+    if let Some(protocol) = change.protocol {
+        transaction.set_protocol(protocol);
+    }
+    transaction.commit(context).await?.into_result()
+}
+
+/// A field as operation parameters show it: its whole name, the name of its type without what is inside, nullability and
+/// metadata.
+fn field_json(parents: &[String], field: &StructField) -> Value {
+    let mut path = parents.to_vec();
+    path.push(field.name.clone());
+    json!({
+        "name": edit::dotted(&path),
+        "type": type_name(field),
+        "nullable": field.nullable,
+        "metadata": field.metadata,
+    })
+}
+
+fn type_name(field: &StructField) -> String {
+    match &field.data_type {
+        DataType::Struct(_) => "struct".to_string(),
+        DataType::Array(_) => "array".to_string(),
+        DataType::Map(_) => "map".to_string(),
+        other => json_type_name(other),
+    }
+}
+
+/// The name of a type in schema JSON.
+fn json_type_name(data_type: &DataType) -> String {
+    let text = StructType::new([StructField::nullable("c", data_type.clone())]).to_json();
+    let parsed: Option<Value> = serde_json::from_str(&text).ok();
+    let name = parsed.as_ref().and_then(|schema| schema.pointer("/fields/0/type")).and_then(Value::as_str);
+    name.map_or_else(|| data_type.simple_string(), ToString::to_string)
+}
+
+/// Fails where a CHECK constraint or a generated column speaks of a column that is to change.
+fn check_dependents(state: &TableState, path: &[String]) -> Result<()> {
+    let name = edit::dotted(path);
+    let constraints: Vec<String> = state
+        .metadata
+        .configuration
+        .iter()
+        .filter_map(|(key, text)| Some((key.strip_prefix("delta.constraints.")?, text)))
+        .filter(|(_, text)| mentions(text, path))
+        .map(|(constraint, text)| format!("{constraint} -> {text}"))
+        .collect();
+    if !constraints.is_empty() {
+        return Err(DeltaError::new("DELTA_CONSTRAINT_DEPENDENT_COLUMN_CHANGE")
+            .param("columnName", name)
+            .param("constraints", constraints.join("\n")));
+    }
+    let mut generated = Vec::new();
+    for field in &state.schema.fields {
+        if let Some(text) = field.generation_expression().filter(|text| mentions(text, path)) {
+            generated.push(format!("{} -> {text}", field.name));
+        }
+    }
+    if generated.is_empty() {
+        return Ok(());
+    }
+    Err(DeltaError::new("DELTA_GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE")
+        .param("columnName", name)
+        .param("generatedColumns", generated.join("\n")))
+}
+
+/// Whether an expression's text has the column's first name as a word outside of string literals. A column of a struct
+/// counts by its top-level column, which refuses a little more than needed and never too little.
+fn mentions(expression: &str, path: &[String]) -> bool {
+    let Some(name) = path.first() else { return false };
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let mut chars = expression.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\'' | '"' => {
+                while let Some(inside) = chars.next() {
+                    if inside == '\\' {
+                        chars.next();
+                    } else if inside == c {
+                        break;
+                    }
+                }
+            }
+            '`' => words.push(chars.by_ref().take_while(|inside| *inside != '`').collect()),
+            c if c.is_alphanumeric() || c == '_' => {
+                word.push(c);
+                continue;
+            }
+            _ => {}
+        }
+        words.push(std::mem::take(&mut word));
+    }
+    words.push(word);
+    words.iter().any(|word| word.eq_ignore_ascii_case(name))
+}
+
+/// The advice that comes with changes which need column mapping.
+fn mapping_advice() -> String {
+    "\nPlease enable Column Mapping on your Delta table with mapping mode 'name'.\nYou can use one of the following commands.\n\n\
+     ALTER TABLE table_name SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name')\n\n\
+     Note, if your table is not on the required protocol version it will be upgraded.\n\
+     Column mapping requires at least protocol (2, 5)\n"
+        .to_string()
+}

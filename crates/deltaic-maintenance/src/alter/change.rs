@@ -1,0 +1,98 @@
+//! ALTER COLUMN: comment, nullability, position, type.
+
+use deltaic_command::{ColumnChange, ColumnPosition};
+use deltaic_log::Operation;
+use deltaic_protocol::error::{DeltaError, Result};
+use deltaic_protocol::schema::metadata::{COMMENT, TYPE_CHANGES};
+use deltaic_protocol::schema::{DataType, StructField};
+use serde_json::{Value, json};
+
+use super::add::position_text;
+use super::{TableChange, TableState, check_dependents, edit, field_json, is_widening, json_type_name};
+use deltaic_protocol::feature::{ProtocolUpgrade, upgraded_protocol};
+
+/// Changes one column.
+///
+/// # Errors
+/// A column or sibling that is missing; a nullable column that is to become `NOT NULL`; a type that cannot be widened.
+pub fn change_column(state: &TableState, path: &[String], change: &ColumnChange) -> Result<TableChange> {
+    let Some(field) = state.schema.field_at(path).cloned() else {
+        return Err(edit::missing_column(path, &state.schema));
+    };
+    // The history shows the column by the names that it has, however they were written.
+    let path = actual_path(state, path);
+    let parents = &path[..path.len().saturating_sub(1)];
+    let mut changed = field.clone();
+    let mut shown = None;
+    let mut position = None;
+    match change {
+        ColumnChange::Comment(text) => {
+            changed.metadata.insert(COMMENT.to_string(), Value::from(text.as_str()));
+        }
+        ColumnChange::DropNotNull => changed.nullable = true,
+        ColumnChange::SetNotNull if field.nullable => {
+            return Err(DeltaError::new("_LEGACY_ERROR_TEMP_2330").param("fieldName", edit::dotted(&path)));
+        }
+        ColumnChange::SetNotNull => {}
+        ColumnChange::Position(to) => position = Some(to),
+        ColumnChange::Type(to) => {
+            shown = Some(StructField { data_type: to.clone(), ..field.clone() });
+            changed = with_type(state, &path, &field, to)?;
+        }
+    }
+    let mut schema = state.schema.clone();
+    edit::in_parent(&mut schema, &path, |parent, last| {
+        let Some(at) = parent.index_of(last) else { return Err(edit::missing_column(&path, parent)) };
+        parent.fields[at] = changed.clone();
+        match position {
+            None => Ok(()),
+            Some(ColumnPosition::After(sibling)) if sibling.eq_ignore_ascii_case(last) => Ok(()),
+            Some(position) => {
+                let moved = parent.fields.remove(at);
+                edit::insert(parent, moved, Some(position))
+            }
+        }
+    })?;
+    let metadata = state.with_schema(&schema);
+    let protocol = upgraded_protocol(&state.protocol, &metadata, &ProtocolUpgrade::default())?;
+    let shown = field_json(parents, shown.as_ref().unwrap_or(&changed));
+    let mut operation = Operation::new("CHANGE COLUMN").text_parameter("column", shown.to_string());
+    if let Some(position) = position {
+        operation = operation.text_parameter("position", position_text(position));
+    }
+    Ok(TableChange { metadata, protocol, operation })
+}
+
+/// The names as the schema spells them.
+fn actual_path(state: &TableState, path: &[String]) -> Vec<String> {
+    (1..=path.len())
+        .map(|end| match state.schema.field_at(&path[..end]) {
+            Some(field) => field.name.clone(),
+            None => path[end - 1].clone(),
+        })
+        .collect()
+}
+
+/// The field with a wider type, and a note of the change for readers.
+fn with_type(state: &TableState, path: &[String], field: &StructField, to: &DataType) -> Result<StructField> {
+    if *to == field.data_type {
+        return Ok(field.clone());
+    }
+    let enabled = state.metadata.configuration.get("delta.enableTypeWidening").is_some_and(|on| on.eq_ignore_ascii_case("true"));
+    if !enabled || !is_widening(&field.data_type, to) {
+        let error = DeltaError::new("DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP")
+            .param("fieldPath", edit::dotted(path))
+            .param("oldField", field.data_type.sql())
+            .param("newField", to.sql());
+        return Err(match is_widening(&field.data_type, to) {
+            true => error.with_hint("set delta.enableTypeWidening to true on the table first"),
+            false => error,
+        });
+    }
+    check_dependents(state, path)?;
+    let mut changed = StructField { data_type: to.clone(), ..field.clone() };
+    let mut history = field.metadata.get(TYPE_CHANGES).and_then(Value::as_array).cloned().unwrap_or_default();
+    history.push(json!({ "toType": json_type_name(to), "fromType": json_type_name(&field.data_type) }));
+    changed.metadata.insert(TYPE_CHANGES.to_string(), Value::Array(history));
+    Ok(changed)
+}

@@ -1,0 +1,122 @@
+//! Edits of a schema by path (pure). Names match in any case; `element`, `key` and `value` step into arrays and maps.
+
+use deltaic_command::ColumnPosition;
+use deltaic_protocol::error::{DeltaError, Result};
+use deltaic_protocol::schema::{DataType, StructField, StructType, quote_if_needed};
+
+/// Calls `edit` on the struct that holds the last name of `path`.
+///
+/// # Errors
+/// A name on the way is missing or is no struct; whatever `edit` refuses.
+pub(super) fn in_parent<T>(
+    schema: &mut StructType,
+    path: &[String],
+    edit: impl FnOnce(&mut StructType, &str) -> Result<T>,
+) -> Result<T> {
+    let Some((last, parents)) = path.split_last() else {
+        return Err(DeltaError::internal("a column without a name"));
+    };
+    let mut current = schema;
+    let mut steps = parents.iter();
+    while let Some(name) = steps.next() {
+        let Some(at) = current.index_of(name) else { return Err(missing_column(path, current)) };
+        current = inner_struct(&mut current.fields[at].data_type, &mut steps).map_err(|found| parent_not_struct(path, &found))?;
+    }
+    edit(current, last)
+}
+
+/// The struct that a type is or holds; the type itself where there is none.
+fn inner_struct<'a>(data_type: &'a mut DataType, steps: &mut std::slice::Iter<'_, String>) -> Result<&'a mut StructType, String> {
+    let found = data_type.sql();
+    match data_type {
+        DataType::Struct(inner) => return Ok(inner),
+        DataType::Array(array) => {
+            if next_is(steps, "element") {
+                return inner_struct(&mut array.element_type, steps);
+            }
+        }
+        DataType::Map(map) => {
+            if next_is(steps, "key") {
+                return inner_struct(&mut map.key_type, steps);
+            }
+            if next_is(steps, "value") {
+                return inner_struct(&mut map.value_type, steps);
+            }
+        }
+        _ => {}
+    }
+    Err(found)
+}
+
+/// Takes the next step if it has this name.
+fn next_is(steps: &mut std::slice::Iter<'_, String>, name: &str) -> bool {
+    let is = steps.as_slice().first().is_some_and(|step| step.eq_ignore_ascii_case(name));
+    if is {
+        steps.next();
+    }
+    is
+}
+
+/// Puts a field where it is to stand among its siblings.
+///
+/// # Errors
+/// The sibling is missing.
+pub(super) fn insert(parent: &mut StructType, field: StructField, position: Option<&ColumnPosition>) -> Result<()> {
+    let at = match position {
+        None => parent.fields.len(),
+        Some(ColumnPosition::First) => 0,
+        Some(ColumnPosition::After(sibling)) => match parent.index_of(sibling) {
+            Some(at) => at + 1,
+            None => return Err(missing_column(std::slice::from_ref(sibling), parent)),
+        },
+    };
+    parent.fields.insert(at, field);
+    Ok(())
+}
+
+/// The path as an identifier, quoted where needed: `s.c`, `` `a b`.c ``.
+pub(super) fn dotted(path: &[String]) -> String {
+    path.iter().map(|name| quote_if_needed(name)).collect::<Vec<_>>().join(".")
+}
+
+/// The path as an identifier, always quoted: `` `s`.`c` ``.
+pub(super) fn quoted(path: &[String]) -> String {
+    path.iter().map(|name| format!("`{}`", name.replace('`', "``"))).collect::<Vec<_>>().join(".")
+}
+
+/// A column that is not there, with those that are, the most similar first.
+pub(super) fn missing_column(path: &[String], among: &StructType) -> DeltaError {
+    let wanted = path.join(".").to_lowercase();
+    let mut names: Vec<&str> = among.names().collect();
+    names.sort_by_key(|name| distance(&wanted, &name.to_lowercase()));
+    let proposal: Vec<String> = names.iter().take(5).map(|name| quoted(&[(*name).to_string()])).collect();
+    let error = if proposal.is_empty() {
+        DeltaError::new("UNRESOLVED_COLUMN.WITHOUT_SUGGESTION")
+    } else {
+        DeltaError::new("UNRESOLVED_COLUMN.WITH_SUGGESTION")
+    };
+    let error = error.param("objectName", quoted(path));
+    if proposal.is_empty() { error } else { error.param("proposal", proposal.join(", ")) }
+}
+
+fn parent_not_struct(path: &[String], found: &str) -> DeltaError {
+    DeltaError::new("DELTA_ADD_COLUMN_PARENT_NOT_STRUCT")
+        .param("columnName", path.last().map_or("", String::as_str))
+        .param("other", found)
+}
+
+/// How many letters are to be put in, taken out or changed to get from one text to the other.
+fn distance(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in to.iter().enumerate() {
+            let change = diagonal + usize::from(a != *b);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[to.len()]
+}

@@ -1,0 +1,131 @@
+//! What may go: everything that was found, less what must stay (spec: delta, section 2.4, steps 2 to 4).
+//!
+//! Pure but for the listing that feeds it: found entries go in one by one, and only those that may still become
+//! candidates are held.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use deltaic_protocol::error::Result;
+use deltaic_storage::{FileMeta, TableStore};
+use futures::TryStreamExt;
+
+use super::{HiddenNames, Keep};
+
+/// A file or directory that may go.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Candidate {
+    /// Relative decoded path.
+    pub path: String,
+    /// Bytes; 0 for a directory.
+    pub bytes: u64,
+    /// Last modification, or the moment it left the table; milliseconds since 1970-01-01 UTC. 0 for a directory.
+    pub time_ms: i64,
+    /// Whether it is a directory.
+    pub is_dir: bool,
+}
+
+/// Collects entries as they are found.
+#[derive(Debug)]
+pub struct Candidates<'a> {
+    keep: &'a Keep,
+    cutoff_ms: i64,
+    files: Vec<Candidate>,
+    directories: Vec<String>,
+    above_old_files: HashSet<String>,
+    directories_seen: u64,
+}
+
+/// The candidates, sorted by path.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Files and directories that may go.
+    pub found: Vec<Candidate>,
+    /// Directories seen.
+    pub directories: u64,
+}
+
+impl Found {
+    /// Bytes of all candidates.
+    pub fn bytes(&self) -> u64 {
+        self.found.iter().map(|candidate| candidate.bytes).sum()
+    }
+}
+
+impl<'a> Candidates<'a> {
+    /// Nothing found yet. Files modified at `cutoff_ms` or later stay.
+    pub fn new(keep: &'a Keep, cutoff_ms: i64) -> Candidates<'a> {
+        Candidates {
+            keep,
+            cutoff_ms,
+            files: Vec::new(),
+            directories: Vec::new(),
+            above_old_files: HashSet::new(),
+            directories_seen: 0,
+        }
+    }
+
+    /// Takes an entry that is not hidden.
+    pub fn push(&mut self, entry: FileMeta) {
+        if entry.is_dir {
+            self.directories_seen += 1;
+            if !self.keep.has_directory(&entry.path) {
+                self.directories.push(entry.path);
+            }
+            return;
+        }
+        if entry.modified_ms >= self.cutoff_ms {
+            return;
+        }
+        // A directory goes only in a run in which nothing below it may go: first the files, next time the directory.
+        for (at, _) in entry.path.match_indices('/').collect::<Vec<_>>().into_iter().rev() {
+            if !self.above_old_files.insert(entry.path[..at].to_string()) {
+                break;
+            }
+        }
+        if !self.keep.has_file(&entry.path) {
+            self.files.push(Candidate {
+                path: entry.path,
+                bytes: entry.size,
+                time_ms: entry.modified_ms,
+                is_dir: false,
+            });
+        }
+    }
+
+    /// The candidates of everything that was found.
+    pub fn finish(self) -> Found {
+        let mut found = self.files;
+        let above = self.above_old_files;
+        found.extend(self.directories.into_iter().filter(|path| !above.contains(path)).map(|path| Candidate {
+            path,
+            bytes: 0,
+            time_ms: 0,
+            is_dir: true,
+        }));
+        found.sort();
+        found.dedup_by(|a, b| a.path == b.path);
+        Found { found, directories: self.directories_seen }
+    }
+}
+
+/// Lists the table's folder. Hidden folders are not entered.
+///
+/// # Errors
+/// The listing is not complete.
+pub(super) async fn list(table: &TableStore, hidden: &HiddenNames, cutoff_ms: i64, keep: &Keep) -> Result<Found> {
+    let mut candidates = Candidates::new(keep, cutoff_ms);
+    let rule = hidden.clone();
+    let mut entries = table.data().list("", Some(Arc::new(move |path: &str| !rule.hides(last_name(path)))));
+    while let Some(entry) = entries.try_next().await? {
+        // A store without directories shows all segments of a path at once.
+        if !hidden.hides_path(&entry.path) {
+            candidates.push(entry);
+        }
+    }
+    Ok(candidates.finish())
+}
+
+fn last_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}

@@ -1,0 +1,57 @@
+//! Candidates from an inventory: rows of a table or query instead of a listing (spec: delta, section 2.5).
+
+use std::collections::HashMap;
+
+use deltaic_command::InventoryRow;
+use deltaic_protocol::error::Result;
+use deltaic_storage::{FileMeta, TableStore};
+use futures::TryStreamExt;
+
+use super::candidates::{Candidates, Found};
+use super::{HiddenNames, InventoryStream, Keep};
+
+/// Takes the rows that lie below the table; of several rows for one path the newest counts.
+///
+/// # Errors
+/// The rows cannot be read to their end.
+pub(super) async fn find(
+    table: &TableStore,
+    mut rows: InventoryStream,
+    hidden: &HiddenNames,
+    cutoff_ms: i64,
+    keep: &Keep,
+) -> Result<Found> {
+    let mut newest: HashMap<String, FileMeta> = HashMap::new();
+    while let Some(row) = rows.try_next().await? {
+        let Some(entry) = entry(table, &row, hidden) else { continue };
+        match newest.get_mut(&entry.path) {
+            Some(known) if known.modified_ms >= entry.modified_ms => {}
+            Some(known) => *known = entry,
+            None => {
+                newest.insert(entry.path.clone(), entry);
+            }
+        }
+    }
+    let mut candidates = Candidates::new(keep, cutoff_ms);
+    for entry in newest.into_values() {
+        candidates.push(entry);
+    }
+    Ok(candidates.finish())
+}
+
+/// The entry of a row, relative to the table; none for rows elsewhere and for hidden names. The log is never touched, at
+/// whatever depth a name of it stands.
+fn entry(table: &TableStore, row: &InventoryRow, hidden: &HiddenNames) -> Option<FileMeta> {
+    let below = row.path.strip_prefix(&format!("{}/", table.root()))?;
+    let place = table.data_path(below).ok()?;
+    let path = place.relative()?.to_string();
+    if path.is_empty() || hidden.hides(&path) {
+        return None;
+    }
+    Some(FileMeta {
+        path,
+        size: u64::try_from(row.length).unwrap_or(0),
+        modified_ms: row.modification_time,
+        is_dir: row.is_dir,
+    })
+}

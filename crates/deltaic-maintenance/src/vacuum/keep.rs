@@ -1,0 +1,92 @@
+//! What must stay: files of the newest version, and files that left it less than the retention ago (spec: delta, section
+//! 2.4, step 1).
+
+use std::collections::HashSet;
+
+use deltaic_log::Snapshot;
+use deltaic_protocol::deletion_vector::{DeletionVectorDescriptor, DeletionVectorLocation};
+use deltaic_protocol::error::Result;
+use deltaic_storage::{TableStore, decode_uri_path};
+use futures::TryStreamExt;
+
+/// Relative decoded paths of files that must stay, and of all directories above them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Keep {
+    files: HashSet<String>,
+    directories: HashSet<String>,
+}
+
+impl Keep {
+    /// What a version protects: its files, and its tombstones from `cutoff_ms` on.
+    ///
+    /// # Errors
+    /// The version cannot be read, or names a file that cannot be understood (then nothing may be deleted).
+    pub async fn of(snapshot: &Snapshot, cutoff_ms: i64) -> Result<Keep> {
+        let table = snapshot.store();
+        let mut keep = Keep::default();
+        let mut files = snapshot.file_stream();
+        while let Some(add) = files.try_next().await? {
+            keep.protect(table, &add.path, add.deletion_vector.as_ref())?;
+        }
+        for remove in snapshot.tombstones().await? {
+            if remove.deletion_timestamp.unwrap_or(0) >= cutoff_ms {
+                keep.protect(table, &remove.path, remove.deletion_vector.as_ref())?;
+            }
+        }
+        Ok(keep)
+    }
+
+    /// Protects a file of the log and its deletion vector. Files outside of the table (those of a shallow clone's source)
+    /// are never candidates, so nothing is to be noted for them.
+    fn protect(&mut self, table: &TableStore, path: &str, vector: Option<&DeletionVectorDescriptor>) -> Result<()> {
+        if let Some(relative) = relative_path(table, path)? {
+            self.insert(relative);
+        }
+        if let Some(relative) = vector.map(|vector| vector_path(table, vector)).transpose()?.flatten() {
+            self.insert(relative);
+        }
+        Ok(())
+    }
+
+    /// Protects one relative decoded path and the directories above it.
+    pub fn insert(&mut self, path: String) {
+        for (at, _) in path.match_indices('/').collect::<Vec<_>>().into_iter().rev() {
+            if !self.directories.insert(path[..at].to_string()) {
+                break;
+            }
+        }
+        self.files.insert(path);
+    }
+
+    /// Whether a file must stay.
+    pub fn has_file(&self, path: &str) -> bool {
+        self.files.contains(path)
+    }
+
+    /// Whether a directory has something that must stay.
+    pub fn has_directory(&self, path: &str) -> bool {
+        self.directories.contains(path)
+    }
+}
+
+/// The path of an action below the table's root, decoded; none if it lies elsewhere.
+///
+/// # Errors
+/// The path cannot be decoded.
+pub(super) fn relative_path(table: &TableStore, path: &str) -> Result<Option<String>> {
+    decode_uri_path(path)?;
+    // What is left to fail is a place outside of this table or of this backend.
+    Ok(table.resolve(path).ok().and_then(|resolved| resolved.relative().map(ToString::to_string)))
+}
+
+/// The file of a deletion vector below the table's root; none if it lies elsewhere or in the log itself.
+///
+/// # Errors
+/// The descriptor cannot be understood.
+pub(super) fn vector_path(table: &TableStore, vector: &DeletionVectorDescriptor) -> Result<Option<String>> {
+    match vector.location()? {
+        DeletionVectorLocation::Inline(_) => Ok(None),
+        DeletionVectorLocation::Relative(path) => Ok(Some(path)),
+        DeletionVectorLocation::Absolute(path) => relative_path(table, &path),
+    }
+}

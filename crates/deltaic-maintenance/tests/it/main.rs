@@ -1,0 +1,11 @@
+//! The maintenance crate from outside: random histories, crashes, the commands on real tables.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod alter;
+mod crash;
+mod kit;
+mod lite;
+mod protection;
+mod restore;
+mod travel;
+mod vacuum;
