@@ -14,6 +14,7 @@ pub mod partition;
 pub mod path;
 pub mod properties;
 pub mod schema;
+pub mod statistics;
 pub mod timestamp;
 
 pub use action::Action;
@@ -24,3 +25,4 @@ pub use feature::TableFeature;
 pub use file_name::LogFileName;
 pub use interval::CalendarInterval;
 pub use schema::{DataType, StructField, StructType};
+pub use statistics::Statistics;

@@ -1,11 +1,13 @@
 //! The schema of a table: Spark's data types, as they stand in `metaData.schemaString` (protocol: "Schema Serialization Format").
 
+mod difference;
 mod json;
 #[cfg(test)]
 mod tests;
 mod text;
 mod walk;
 
+pub use difference::schema_differences;
 pub use text::quote_if_needed;
 pub use walk::Leaf;
 
