@@ -92,11 +92,11 @@ fn operation(to: &TimeTravel, report: &RestoreReport) -> Operation {
 
 /// Fails unless all files that come back are there. Files that never left are not looked for.
 async fn check_files(table: &TableStore, version: i64, adds: &[Add], parallelism: usize) -> Result<()> {
-    let found: Vec<Option<String>> = stream::iter(adds)
-        .map(|add| async move {
-            let path = table.resolve(&add.path)?;
-            let there = table.data().exists(path.as_str()).await?;
-            Ok::<_, DeltaError>((!there).then(|| add.path.clone()))
+    let paths: Vec<String> = adds.iter().map(|add| add.path.clone()).collect();
+    let found: Vec<Option<String>> = stream::iter(paths)
+        .map(|path| async move {
+            let there = table.data().exists(table.resolve(&path)?.as_str()).await?;
+            Ok::<_, DeltaError>((!there).then_some(path))
         })
         .buffered(parallelism.max(1))
         .try_collect()

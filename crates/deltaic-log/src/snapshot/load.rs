@@ -100,11 +100,13 @@ async fn load_once(store: &TableStore, wanted: Option<Version>) -> Result<Option
 
 /// Reads the commits of a segment and puts the state together.
 async fn build(store: &TableStore, segment: &LogSegment, base: CheckpointHeader) -> Result<Snapshot> {
-    let commits: Vec<(Version, Vec<Action>)> = futures::stream::iter(&segment.commits)
-        .map(|commit| async {
-            let bytes = store.log().read(&commit.file.path).await?;
-            let actions = parse_actions(store.root(), &commit.file.path, commit.version, &bytes)?;
-            Ok::<_, DeltaError>((commit.version, actions))
+    // Owned names: a closure over references would make the future of every load impossible to send between threads.
+    let names: Vec<(Version, String)> = segment.commits.iter().map(|c| (c.version, c.file.path.clone())).collect();
+    let commits: Vec<(Version, Vec<Action>)> = futures::stream::iter(names)
+        .map(|(version, name)| async move {
+            let bytes = store.log().read(&name).await?;
+            let actions = parse_actions(store.root(), &name, version, &bytes)?;
+            Ok::<_, DeltaError>((version, actions))
         })
         .buffered(CONCURRENCY)
         .try_collect()

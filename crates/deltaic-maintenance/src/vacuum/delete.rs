@@ -41,10 +41,11 @@ pub(super) async fn run(
         if number > 0 {
             guard.refresh(retention).await?;
         }
-        let (going, staying): (Vec<_>, Vec<_>) = batch.iter().partition(|file| guard.may_go(file));
-        outcome.kept += staying.len() as u64;
+        // Owned paths, so that the future can be sent between threads.
+        let going: Vec<String> = batch.iter().filter(|file| guard.may_go(file)).map(|file| file.path.clone()).collect();
+        outcome.kept += (batch.len() - going.len()) as u64;
         let mut results =
-            stream::iter(going).map(|file| delete_file(table, file)).buffer_unordered(options.parallelism.max(1));
+            stream::iter(going).map(|path| delete_file(table, path)).buffer_unordered(options.parallelism.max(1));
         while let Some(result) = results.next().await {
             match result {
                 Ok(()) => outcome.deleted += 1,
@@ -69,10 +70,10 @@ pub(super) async fn run(
     Ok(outcome)
 }
 
-async fn delete_file(table: &TableStore, file: &Candidate) -> Result<(), (String, String)> {
-    match table.data().delete_file(&file.path).await {
+async fn delete_file(table: &TableStore, path: String) -> Result<(), (String, String)> {
+    match table.data().delete_file(&path).await {
         Ok(DeleteOutcome::Deleted | DeleteOutcome::Missing) => Ok(()),
-        Err(error) => Err((table.root().display(&file.path), error.text())),
+        Err(error) => Err((table.root().display(&path), error.text())),
     }
 }
 

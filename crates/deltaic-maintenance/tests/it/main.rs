@@ -7,5 +7,6 @@ mod kit;
 mod lite;
 mod protection;
 mod restore;
+mod send;
 mod travel;
 mod vacuum;
