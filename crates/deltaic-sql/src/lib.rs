@@ -12,11 +12,14 @@ pub mod travel;
 
 mod lexer;
 mod parser;
+mod split;
 
 use deltaic_protocol::error::Result;
 use deltaic_protocol::schema::{DataType, StructType};
 
 pub use ast::{Name, Statement, Travel};
+pub use split::split;
+
 use parser::Parser;
 
 /// One statement; comments and a trailing `;` are allowed.
