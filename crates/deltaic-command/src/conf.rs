@@ -46,8 +46,15 @@ pub struct ConfEntry {
 }
 
 static ENTRIES: LazyLock<BTreeMap<&'static str, ConfEntry>> = LazyLock::new(|| {
-    let text = [include_str!("conf/delta.keys"), include_str!("conf/spark.keys")];
-    text.iter().flat_map(|text| text.lines()).filter_map(read_line).map(|entry| (entry.key, entry)).collect()
+    let text = [
+        include_str!("conf/delta.keys"),
+        include_str!("conf/spark.keys"),
+    ];
+    text.iter()
+        .flat_map(|text| text.lines())
+        .filter_map(read_line)
+        .map(|entry| (entry.key, entry))
+        .collect()
 });
 
 /// The entry of a key.
@@ -81,26 +88,37 @@ impl ConfEntry {
             },
             ConfType::Choice(options) => {
                 let upper = value.to_ascii_uppercase();
-                if options.iter().any(|option| option.eq_ignore_ascii_case(value)) {
+                if options
+                    .iter()
+                    .any(|option| option.eq_ignore_ascii_case(value))
+                {
                     Ok(())
                 } else {
                     Err(self.out_of_range(&upper, options, profile))
                 }
             }
-            ConfType::Profile => {
-                Profile::from_str(value).map(|_| ()).map_err(|text| self.requirement(value, &text))
-            }
-            ConfType::Static => {
-                Err(DeltaError::new("CANNOT_MODIFY_CONFIG").param("key", format!("\"{}\"", self.key)).param("docroot", "https://spark.apache.org/docs/latest"))
-            }
+            ConfType::Profile => Profile::from_str(value)
+                .map(|_| ())
+                .map_err(|text| self.requirement(value, &text)),
+            ConfType::Static => Err(DeltaError::new("CANNOT_MODIFY_CONFIG")
+                .param("key", format!("\"{}\"", self.key))
+                .param("docroot", "https://spark.apache.org/docs/latest")),
             ConfType::Text | ConfType::Zone => Ok(()),
         }
     }
 
-    fn number<N: FromStr + PartialOrd + Default>(&self, value: &str, name: &str, profile: Profile) -> Result<()> {
+    fn number<N: FromStr + PartialOrd + Default>(
+        &self,
+        value: &str,
+        name: &str,
+        profile: Profile,
+    ) -> Result<()> {
         match value.parse::<N>() {
             Ok(number) if self.key == "spark.sql.shuffle.partitions" && number <= N::default() => {
-                Err(self.requirement(value, "The value of spark.sql.shuffle.partitions must be positive"))
+                Err(self.requirement(
+                    value,
+                    "The value of spark.sql.shuffle.partitions must be positive",
+                ))
             }
             Ok(_) => Ok(()),
             Err(_) => Err(self.mismatch(value, name, profile)),
@@ -121,7 +139,10 @@ impl ConfEntry {
     fn out_of_range(&self, value: &str, options: &[&str], profile: Profile) -> DeltaError {
         let options = options.join(", ");
         if profile == Profile::Delta40 {
-            let text = format!("The value of {} should be one of {options}, but was {value}", self.key);
+            let text = format!(
+                "The value of {} should be one of {options}, but was {value}",
+                self.key
+            );
             return DeltaError::unclassed("java.lang.IllegalArgumentException", text);
         }
         DeltaError::new("INVALID_CONF_VALUE.OUT_OF_RANGE_OF_OPTIONS")
@@ -141,7 +162,9 @@ impl ConfEntry {
 /// Reads `64m`, `10485760b`, `-1`: a number of bytes.
 pub fn bytes(text: &str) -> Option<i64> {
     let text = text.trim().to_ascii_lowercase();
-    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let split = text
+        .find(|c: char| c.is_ascii_alphabetic())
+        .unwrap_or(text.len());
     let (digits, unit) = text.split_at(split);
     let factor = match unit {
         "" | "b" => 1,
@@ -172,5 +195,9 @@ fn read_line(line: &'static str) -> Option<ConfEntry> {
             None => ConfType::Text,
         },
     };
-    Some(ConfEntry { key, conf_type, default: (default != "-").then_some(default) })
+    Some(ConfEntry {
+        key,
+        conf_type,
+        default: (default != "-").then_some(default),
+    })
 }

@@ -1,5 +1,7 @@
 //! `DESCRIBE DETAIL` (spec: delta, section 4.2).
 
+use serde::Serialize;
+
 use crate::target::TableRef;
 
 /// A DESCRIBE DETAIL as the user asked for it.
@@ -10,7 +12,7 @@ pub struct Detail {
 }
 
 /// The row, fields in the order of the result.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct DetailReport {
     pub format: String,
     pub id: Option<String>,

@@ -1,5 +1,7 @@
 //! `DESCRIBE HISTORY` (spec: delta, section 4.1).
 
+use serde::Serialize;
+
 use crate::target::TableRef;
 
 /// A DESCRIBE HISTORY as the user asked for it.
@@ -12,7 +14,7 @@ pub struct History {
 }
 
 /// One row, fields in the order of the result. Maps keep the order of the commit.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct HistoryRow {
     /// The version.
     pub version: i64,
@@ -36,7 +38,7 @@ pub struct HistoryRow {
 }
 
 /// The job that made a commit.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct JobInfo {
     pub job_id: Option<String>,
     pub job_name: Option<String>,

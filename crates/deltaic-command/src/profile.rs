@@ -20,6 +20,14 @@ impl Profile {
             Profile::Delta40 => "delta-4.0",
         }
     }
+
+    /// The release of Delta Lake, as its messages name it.
+    pub fn delta_version(self) -> &'static str {
+        match self {
+            Profile::Delta43 => "4.3.0",
+            Profile::Delta40 => "4.0.1",
+        }
+    }
 }
 
 impl FromStr for Profile {

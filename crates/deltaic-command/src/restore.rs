@@ -1,5 +1,7 @@
 //! `RESTORE`: a new version with the content of an old one (spec: delta, section 5).
 
+use serde::Serialize;
+
 use crate::target::{TableRef, TimeTravel};
 
 /// A RESTORE as the user asked for it.
@@ -12,7 +14,7 @@ pub struct Restore {
 }
 
 /// What a RESTORE did. All numbers are 0 and `version` is none where the target was the newest version already.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct RestoreReport {
     /// Bytes of the table's files now.
     pub table_size_after_restore: i64,

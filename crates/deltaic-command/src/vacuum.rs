@@ -1,5 +1,7 @@
 //! `VACUUM`: deleting files that no protected version needs (spec of the statement: delta, section 2).
 
+use serde::Serialize;
+
 use crate::target::TableRef;
 
 /// A VACUUM as the user asked for it.
@@ -18,7 +20,8 @@ pub struct Vacuum {
 }
 
 /// Where candidates for deletion come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
 pub enum VacuumMode {
     /// From a listing of the table's folder.
     Full,
@@ -36,7 +39,7 @@ pub enum InventorySource {
 }
 
 /// One row of an inventory.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InventoryRow {
     /// Fully qualified path.
     pub path: String,
@@ -49,7 +52,7 @@ pub struct InventoryRow {
 }
 
 /// What a VACUUM did, or would do.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct VacuumReport {
     /// The table as Hadoop prints it.
     pub table: String,

@@ -3,14 +3,26 @@
 use super::*;
 
 fn refused(key: &str, value: &str, profile: Profile) -> String {
-    entry(key).unwrap().check(value, profile).unwrap_err().to_string()
+    entry(key)
+        .unwrap()
+        .check(value, profile)
+        .unwrap_err()
+        .to_string()
 }
 
 #[test]
 fn known_settings_have_their_types_and_defaults() {
     let check = entry("spark.databricks.delta.retentionDurationCheck.enabled").unwrap();
-    assert_eq!((check.conf_type.clone(), check.default), (ConfType::Boolean, Some("true")));
-    assert_eq!(entry("spark.databricks.delta.commitInfo.userMetadata").unwrap().default, None);
+    assert_eq!(
+        (check.conf_type.clone(), check.default),
+        (ConfType::Boolean, Some("true"))
+    );
+    assert_eq!(
+        entry("spark.databricks.delta.commitInfo.userMetadata")
+            .unwrap()
+            .default,
+        None
+    );
     assert_eq!(entry("no.such.key"), None);
     assert!(entries().count() > 300);
 }
@@ -37,8 +49,17 @@ fn a_value_of_another_type_is_refused_in_the_words_of_the_release() {
         refused("spark.sql.shuffle.partitions", "many", Profile::Delta40),
         "spark.sql.shuffle.partitions should be int, but was many"
     );
-    assert!(refused("spark.sql.sources.partitionOverwriteMode", "some", Profile::Delta43).contains("'STATIC, DYNAMIC'"));
-    assert!(refused("deltaic.profile", "delta-9", Profile::Delta43).contains("unknown profile delta-9"));
+    assert!(
+        refused(
+            "spark.sql.sources.partitionOverwriteMode",
+            "some",
+            Profile::Delta43
+        )
+        .contains("'STATIC, DYNAMIC'")
+    );
+    assert!(
+        refused("deltaic.profile", "delta-9", Profile::Delta43).contains("unknown profile delta-9")
+    );
 }
 
 #[test]
