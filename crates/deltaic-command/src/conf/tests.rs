@@ -1,3 +1,5 @@
+//! Known settings, and which values they take.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Actions: what the reference writes comes back byte for byte, what is unknown survives.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use super::*;

@@ -1,3 +1,5 @@
+//! The typed view of table properties.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Deletion vectors: texts, payloads, framing and damage.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use super::*;

@@ -1,3 +1,5 @@
+//! How errors print, and what the table of classes holds.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use super::*;

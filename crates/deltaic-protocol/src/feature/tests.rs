@@ -1,3 +1,5 @@
+//! Protocols of new and changed tables, and refusals.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use super::*;

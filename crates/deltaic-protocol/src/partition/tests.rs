@@ -1,3 +1,5 @@
+//! Partition values and folder names as the reference has them.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use super::*;

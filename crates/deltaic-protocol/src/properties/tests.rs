@@ -1,3 +1,5 @@
+//! What CREATE and ALTER take, and the words in which they refuse.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Schemas: JSON, texts and walks.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Statistics: JSON, bounds, cut strings, chosen columns.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use super::*;

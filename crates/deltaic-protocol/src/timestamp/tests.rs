@@ -1,3 +1,5 @@
+//! Dates, timestamps and zones as Spark reads and prints them.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use super::civil::{date_from_days, days_from_date};
