@@ -65,6 +65,22 @@ fn the_older_payload_is_read_too() {
 }
 
 #[test]
+fn a_last_group_that_is_filled_with_rubbish_is_cut_off() {
+    let dv = DeletionVectorDescriptor {
+        storage_type: "i".into(),
+        path_or_inline_dv: "^Bg9^0rr910000000000iXQKl0rr91000005c8Xg##093".into(),
+        offset: None,
+        size_in_bytes: 34,
+        cardinality: 1,
+    };
+    let DeletionVectorLocation::Inline(payload) = dv.location().unwrap() else {
+        panic!()
+    };
+    let vector = DeletionVector::from_described(&payload, &dv).unwrap();
+    assert_eq!(vector.rows.iter().collect::<Vec<_>>(), [8]);
+}
+
+#[test]
 fn frames_follow_each_other_from_byte_one() {
     let mut file = DeletionVectorFile::default();
     assert!(file.is_empty());

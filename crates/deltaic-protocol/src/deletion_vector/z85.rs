@@ -20,7 +20,8 @@ pub fn encode(bytes: &[u8]) -> String {
     out
 }
 
-/// Decodes text whose length is a multiple of five; none if it is not Z85.
+/// Decodes text whose length is a multiple of five; none if it is not Z85. A group above 32 bits wraps, as in the reference: some
+/// writers fill the last group of an inline vector with more than zeros.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     if !text.len().is_multiple_of(5) {
         return None;
@@ -30,9 +31,8 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
         let mut value: u32 = 0;
         for byte in group {
             let digit = ALPHABET.iter().position(|letter| letter == byte)?;
-            value = value
-                .checked_mul(85)?
-                .checked_add(u32::try_from(digit).ok()?)?;
+            let digit = u32::try_from(digit).ok()?;
+            value = value.wrapping_mul(85).wrapping_add(digit);
         }
         out.extend(value.to_be_bytes());
     }

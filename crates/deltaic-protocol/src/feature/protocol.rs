@@ -121,7 +121,11 @@ impl Protocol {
         if !all_known || names.is_empty() {
             return self.clone();
         }
-        Protocol::of_features(&names)
+        let weakest = Protocol::of_features(&names);
+        let same_versions = weakest.min_reader_version == self.min_reader_version
+            && weakest.min_writer_version == self.min_writer_version;
+        // Lists of the same features in another order are no other protocol.
+        if same_versions { self.clone() } else { weakest }
     }
 
     /// The weakest protocol that supports what both support.
