@@ -65,7 +65,7 @@ fn the_older_payload_is_read_too() {
 }
 
 #[test]
-fn a_last_group_that_is_filled_with_rubbish_is_cut_off() {
+fn a_group_above_32_bits_wraps_as_in_the_reference() {
     let dv = DeletionVectorDescriptor {
         storage_type: "i".into(),
         path_or_inline_dv: "^Bg9^0rr910000000000iXQKl0rr91000005c8Xg##093".into(),
@@ -77,7 +77,7 @@ fn a_last_group_that_is_filled_with_rubbish_is_cut_off() {
         panic!()
     };
     let vector = DeletionVector::from_described(&payload, &dv).unwrap();
-    assert_eq!(vector.rows.iter().collect::<Vec<_>>(), [8]);
+    assert_eq!(vector.rows.iter().collect::<Vec<_>>(), [0x6e08]);
 }
 
 #[test]
@@ -146,7 +146,6 @@ fn text_that_is_no_descriptor_is_refused() {
         ("x", "abc"),
         ("u", "short"),
         ("u", "~~~~~~~~~~~~~~~~~~~~"),
-        ("i", "#####"),
         ("u", "ä234567890123456789"),
     ] {
         let dv = DeletionVectorDescriptor {

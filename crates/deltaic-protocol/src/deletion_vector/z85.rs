@@ -20,8 +20,8 @@ pub fn encode(bytes: &[u8]) -> String {
     out
 }
 
-/// Decodes text whose length is a multiple of five; none if it is not Z85. A group above 32 bits wraps, as in the reference: some
-/// writers fill the last group of an inline vector with more than zeros.
+/// Decodes text whose length is a multiple of five; none if it is not Z85. A group above 32 bits wraps, as in the reference, which reads
+/// such vectors of other writers.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     if !text.len().is_multiple_of(5) {
         return None;
