@@ -7,7 +7,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::datatypes::{DataType as ArrowType, Field, Fields, IntervalUnit, Schema, SchemaRef, TimeUnit};
+use arrow::datatypes::{
+    DataType as ArrowType, Field, Fields, IntervalUnit, Schema, SchemaRef, TimeUnit,
+};
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::schema::{DataType, StructField, StructType};
 
@@ -47,7 +49,12 @@ pub fn to_arrow_field(field: &StructField) -> Field {
 /// # Errors
 /// A type that Delta has no equal for.
 pub fn from_arrow(schema: &Schema) -> Result<StructType> {
-    schema.fields().iter().map(|f| from_arrow_field(f)).collect::<Result<Vec<_>>>().map(StructType::new)
+    schema
+        .fields()
+        .iter()
+        .map(|f| from_arrow_field(f))
+        .collect::<Result<Vec<_>>>()
+        .map(StructType::new)
 }
 
 /// The Delta field of an Arrow field.
@@ -55,7 +62,11 @@ pub fn from_arrow(schema: &Schema) -> Result<StructType> {
 /// # Errors
 /// A type that Delta has no equal for.
 pub fn from_arrow_field(field: &Field) -> Result<StructField> {
-    Ok(StructField::new(field.name(), from_arrow_type(field.data_type())?, field.is_nullable()))
+    Ok(StructField::new(
+        field.name(),
+        from_arrow_type(field.data_type())?,
+        field.is_nullable(),
+    ))
 }
 
 /// The Delta type of an Arrow type.
@@ -70,35 +81,57 @@ pub fn from_arrow_type(data_type: &ArrowType) -> Result<DataType> {
         ArrowType::Int16 | ArrowType::UInt8 => DataType::Short,
         ArrowType::Int32 | ArrowType::UInt16 => DataType::Integer,
         ArrowType::Int64 | ArrowType::UInt32 => DataType::Long,
-        ArrowType::UInt64 => DataType::Decimal { precision: 20, scale: 0 },
+        ArrowType::UInt64 => DataType::Decimal {
+            precision: 20,
+            scale: 0,
+        },
         ArrowType::Float16 | ArrowType::Float32 => DataType::Float,
         ArrowType::Float64 => DataType::Double,
-        ArrowType::Decimal32(p, s) | ArrowType::Decimal64(p, s) | ArrowType::Decimal128(p, s) if *s >= 0 => {
-            DataType::Decimal { precision: *p, scale: s.unsigned_abs() }
+        ArrowType::Decimal32(p, s) | ArrowType::Decimal64(p, s) | ArrowType::Decimal128(p, s)
+            if *s >= 0 =>
+        {
+            DataType::Decimal {
+                precision: *p,
+                scale: s.unsigned_abs(),
+            }
         }
         ArrowType::Utf8 | ArrowType::LargeUtf8 | ArrowType::Utf8View => DataType::String,
-        ArrowType::Binary | ArrowType::LargeBinary | ArrowType::BinaryView | ArrowType::FixedSizeBinary(_) => DataType::Binary,
+        ArrowType::Binary
+        | ArrowType::LargeBinary
+        | ArrowType::BinaryView
+        | ArrowType::FixedSizeBinary(_) => DataType::Binary,
         ArrowType::Date32 | ArrowType::Date64 => DataType::Date,
         ArrowType::Timestamp(_, Some(_)) => DataType::Timestamp,
         ArrowType::Timestamp(_, None) => DataType::TimestampNtz,
         ArrowType::Interval(IntervalUnit::MonthDayNano) => DataType::CalendarInterval,
-        ArrowType::Interval(IntervalUnit::YearMonth) => DataType::YearMonthInterval { start: 0, end: 1 },
-        ArrowType::Duration(_) | ArrowType::Interval(IntervalUnit::DayTime) => DataType::DayTimeInterval { start: 0, end: 3 },
+        ArrowType::Interval(IntervalUnit::YearMonth) => {
+            DataType::YearMonthInterval { start: 0, end: 1 }
+        }
+        ArrowType::Duration(_) | ArrowType::Interval(IntervalUnit::DayTime) => {
+            DataType::DayTimeInterval { start: 0, end: 3 }
+        }
         ArrowType::Dictionary(_, value) => from_arrow_type(value)?,
         ArrowType::RunEndEncoded(_, value) => from_arrow_type(value.data_type())?,
         ArrowType::Struct(inner) if is_variant(inner) => DataType::Variant,
-        ArrowType::Struct(inner) => {
-            DataType::Struct(StructType::new(inner.iter().map(|f| from_arrow_field(f)).collect::<Result<Vec<_>>>()?))
-        }
+        ArrowType::Struct(inner) => DataType::Struct(StructType::new(
+            inner
+                .iter()
+                .map(|f| from_arrow_field(f))
+                .collect::<Result<Vec<_>>>()?,
+        )),
         ArrowType::List(item)
         | ArrowType::LargeList(item)
         | ArrowType::ListView(item)
         | ArrowType::LargeListView(item)
-        | ArrowType::FixedSizeList(item, _) => DataType::array(from_arrow_type(item.data_type())?, item.is_nullable()),
+        | ArrowType::FixedSizeList(item, _) => {
+            DataType::array(from_arrow_type(item.data_type())?, item.is_nullable())
+        }
         ArrowType::Map(entries, _) => match entries.data_type() {
-            ArrowType::Struct(pair) if pair.len() == 2 => {
-                DataType::map(from_arrow_type(pair[0].data_type())?, from_arrow_type(pair[1].data_type())?, pair[1].is_nullable())
-            }
+            ArrowType::Struct(pair) if pair.len() == 2 => DataType::map(
+                from_arrow_type(pair[0].data_type())?,
+                from_arrow_type(pair[1].data_type())?,
+                pair[1].is_nullable(),
+            ),
             _ => return Err(unsupported(data_type)),
         },
         _ => return Err(unsupported(data_type)),
@@ -106,12 +139,18 @@ pub fn from_arrow_type(data_type: &ArrowType) -> Result<DataType> {
 }
 
 fn unsupported(data_type: &ArrowType) -> DeltaError {
-    DeltaError::not_supported_yet(format!("the Arrow type {data_type} as a column of a Delta table"))
+    DeltaError::not_supported_yet(format!(
+        "the Arrow type {data_type} as a column of a Delta table"
+    ))
 }
 
 /// A variant travels as its two binary parts, `value` and `metadata`.
 fn is_variant(fields: &Fields) -> bool {
-    let binary = |name: &str| fields.find(name).is_some_and(|(_, f)| matches!(f.data_type(), ArrowType::Binary | ArrowType::BinaryView) && !f.is_nullable());
+    let binary = |name: &str| {
+        fields.find(name).is_some_and(|(_, f)| {
+            matches!(f.data_type(), ArrowType::Binary | ArrowType::BinaryView) && !f.is_nullable()
+        })
+    };
     fields.len() == 2 && binary("value") && binary("metadata")
 }
 
@@ -129,27 +168,45 @@ struct Ids<'a> {
 
 impl<'a> Ids<'a> {
     fn none(path: &str) -> Self {
-        Self { ids: None, path: path.to_owned() }
+        Self {
+            ids: None,
+            path: path.to_owned(),
+        }
     }
 
     fn of(field: &'a StructField) -> Self {
-        let ids = field.metadata.get(NESTED_IDS).and_then(serde_json::Value::as_object);
-        Self { ids, path: field.physical_name().to_owned() }
+        let ids = field
+            .metadata
+            .get(NESTED_IDS)
+            .and_then(serde_json::Value::as_object);
+        Self {
+            ids,
+            path: field.physical_name().to_owned(),
+        }
     }
 
     fn child(&self, name: &str) -> Self {
-        Self { ids: self.ids, path: format!("{}.{name}", self.path) }
+        Self {
+            ids: self.ids,
+            path: format!("{}.{name}", self.path),
+        }
     }
 
     fn field(&self, name: &str, data_type: ArrowType, nullable: bool) -> Field {
-        let id = self.ids.and_then(|ids| ids.get(&self.child(name).path)).and_then(serde_json::Value::as_i64);
+        let id = self
+            .ids
+            .and_then(|ids| ids.get(&self.child(name).path))
+            .and_then(serde_json::Value::as_i64);
         with_id(Field::new(name, data_type, nullable), id)
     }
 }
 
 fn with_id(field: Field, id: Option<i64>) -> Field {
     match id {
-        Some(id) => field.with_metadata(HashMap::from([(PARQUET_FIELD_ID.to_owned(), id.to_string())])),
+        Some(id) => field.with_metadata(HashMap::from([(
+            PARQUET_FIELD_ID.to_owned(),
+            id.to_string(),
+        )])),
         None => field,
     }
 }
@@ -160,10 +217,17 @@ fn fields(schema: &StructType, names: Names) -> Vec<Field> {
 
 fn arrow_field(field: &StructField, names: Names) -> Field {
     match names {
-        Names::Logical => Field::new(&field.name, arrow_type(&field.data_type, names, &Ids::none("")), field.nullable),
+        Names::Logical => Field::new(
+            &field.name,
+            arrow_type(&field.data_type, names, &Ids::none("")),
+            field.nullable,
+        ),
         Names::Physical => {
             let data_type = arrow_type(&field.data_type, names, &Ids::of(field));
-            with_id(Field::new(field.physical_name(), data_type, field.nullable), field.column_mapping_id())
+            with_id(
+                Field::new(field.physical_name(), data_type, field.nullable),
+                field.column_mapping_id(),
+            )
         }
     }
 }
@@ -178,7 +242,9 @@ fn arrow_type(data_type: &DataType, names: Names, ids: &Ids<'_>) -> ArrowType {
         DataType::Long => ArrowType::Int64,
         DataType::Float => ArrowType::Float32,
         DataType::Double => ArrowType::Float64,
-        DataType::Decimal { precision, scale } => ArrowType::Decimal128(*precision, i8::try_from(*scale).unwrap_or(i8::MAX)),
+        DataType::Decimal { precision, scale } => {
+            ArrowType::Decimal128(*precision, i8::try_from(*scale).unwrap_or(i8::MAX))
+        }
         DataType::String => ArrowType::Utf8,
         DataType::Binary => ArrowType::Binary,
         DataType::Date => ArrowType::Date32,
@@ -199,8 +265,18 @@ fn arrow_type(data_type: &DataType, names: Names, ids: &Ids<'_>) -> ArrowType {
         DataType::Map(map) => {
             let key = arrow_type(&map.key_type, names, &ids.child("key"));
             let value = arrow_type(&map.value_type, names, &ids.child("value"));
-            let pair = vec![ids.field("key", key, false), ids.field("value", value, map.value_contains_null)];
-            ArrowType::Map(Arc::new(Field::new("key_value", ArrowType::Struct(pair.into()), false)), false)
+            let pair = vec![
+                ids.field("key", key, false),
+                ids.field("value", value, map.value_contains_null),
+            ];
+            ArrowType::Map(
+                Arc::new(Field::new(
+                    "key_value",
+                    ArrowType::Struct(pair.into()),
+                    false,
+                )),
+                false,
+            )
         }
     }
 }

@@ -61,11 +61,19 @@ impl CheckpointFiles {
             CheckpointKind::MultiPart { parts, .. } => (1, parts),
             CheckpointKind::V2Json | CheckpointKind::V2Parquet => (2, 1),
         };
-        (self.version, layout, parts, self.files.first().map(|f| f.path.as_str()))
+        (
+            self.version,
+            layout,
+            parts,
+            self.files.first().map(|f| f.path.as_str()),
+        )
     }
 
     /// A V2 checkpoint by its name.
     pub fn is_v2(&self) -> bool {
-        matches!(self.kind, CheckpointKind::V2Json | CheckpointKind::V2Parquet)
+        matches!(
+            self.kind,
+            CheckpointKind::V2Json | CheckpointKind::V2Parquet
+        )
     }
 }

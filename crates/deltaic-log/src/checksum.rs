@@ -58,7 +58,11 @@ pub struct VersionChecksum {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<Protocol>,
     /// Files by size.
-    #[serde(default, alias = "histogramOpt", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        alias = "histogramOpt",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub file_size_histogram: Option<RecordedHistogram>,
     /// Files by number of deleted rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -125,8 +129,10 @@ impl VersionChecksum {
             num_metadata: 1,
             num_protocol: 1,
             in_commit_timestamp_opt: input.in_commit_timestamp,
-            set_transactions: (input.txns.len() <= MAX_TXNS).then(|| input.txns.values().cloned().collect()),
-            domain_metadata: (input.domains.len() <= MAX_DOMAINS).then(|| input.domains.values().cloned().collect()),
+            set_transactions: (input.txns.len() <= MAX_TXNS)
+                .then(|| input.txns.values().cloned().collect()),
+            domain_metadata: (input.domains.len() <= MAX_DOMAINS)
+                .then(|| input.domains.values().cloned().collect()),
             metadata: Some(input.metadata.clone()),
             protocol: Some(input.protocol.clone()),
             file_size_histogram: Some(RecordedHistogram {
@@ -134,10 +140,12 @@ impl VersionChecksum {
                 file_counts: summary.histogram.counts.clone(),
                 total_bytes: summary.histogram.bytes.clone(),
             }),
-            deleted_record_counts_histogram_opt: input
-                .deletion_vectors
-                .then(|| DeletedHistogram { deleted_record_counts: summary.deleted_records.to_vec() }),
-            all_files: input.files.map(|files| files.iter().map(|add| listed(add)).collect()),
+            deleted_record_counts_histogram_opt: input.deletion_vectors.then(|| DeletedHistogram {
+                deleted_record_counts: summary.deleted_records.to_vec(),
+            }),
+            all_files: input
+                .files
+                .map(|files| files.iter().map(|add| listed(add)).collect()),
         }
     }
 
@@ -180,15 +188,22 @@ impl VersionChecksum {
 impl VersionChecksum {
     /// The table supports deletion vectors and the checksum does not say that there are none.
     fn may_have_vectors(&self) -> bool {
-        let features = self.protocol.as_ref().and_then(|p| p.reader_features.as_ref());
+        let features = self
+            .protocol
+            .as_ref()
+            .and_then(|p| p.reader_features.as_ref());
         let supported = features.is_some_and(|f| f.iter().any(|name| name == "deletionVectors"));
-        self.num_deletion_vectors_opt.map_or(supported, |vectors| vectors != 0)
+        self.num_deletion_vectors_opt
+            .map_or(supported, |vectors| vectors != 0)
     }
 }
 
 /// A file as state lists it: it changes no data.
 fn listed(add: &Add) -> Add {
-    Add { data_change: false, ..add.clone() }
+    Add {
+        data_change: false,
+        ..add.clone()
+    }
 }
 
 /// The checksum of a version, if it is there and readable.
@@ -198,9 +213,16 @@ pub async fn read_checksum(store: &TableStore, version: Version) -> Option<Versi
 }
 
 /// The totals that the checksum of a version records, if it speaks of the same table.
-pub(crate) async fn read_summary(store: &TableStore, version: Version, metadata: &Metadata) -> Option<FileSummary> {
+pub(crate) async fn read_summary(
+    store: &TableStore,
+    version: Version,
+    metadata: &Metadata,
+) -> Option<FileSummary> {
     let checksum = read_checksum(store, version).await?;
-    let same = checksum.metadata.as_ref().is_some_and(|recorded| recorded.id == metadata.id);
+    let same = checksum
+        .metadata
+        .as_ref()
+        .is_some_and(|recorded| recorded.id == metadata.id);
     if same { checksum.summary() } else { None }
 }
 
@@ -208,10 +230,20 @@ pub(crate) async fn read_summary(store: &TableStore, version: Version, metadata:
 ///
 /// # Errors
 /// The store fails.
-pub async fn write_checksum(store: &TableStore, version: Version, checksum: &VersionChecksum) -> Result<()> {
-    let mut text = serde_json::to_string(checksum)
-        .map_err(|e| deltaic_protocol::DeltaError::internal(format!("a version checksum could not be written: {e}")))?;
+pub async fn write_checksum(
+    store: &TableStore,
+    version: Version,
+    checksum: &VersionChecksum,
+) -> Result<()> {
+    let mut text = serde_json::to_string(checksum).map_err(|e| {
+        deltaic_protocol::DeltaError::internal(format!(
+            "a version checksum could not be written: {e}"
+        ))
+    })?;
     text.push('\n');
-    store.log().create(&file_name::checksum(version), Bytes::from(text)).await?;
+    store
+        .log()
+        .create(&file_name::checksum(version), Bytes::from(text))
+        .await?;
     Ok(())
 }

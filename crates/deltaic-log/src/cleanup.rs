@@ -66,13 +66,21 @@ fn midnight(at: i64) -> i64 {
 pub fn plan_cleanup(files: &[FileMeta], rules: &CleanupRules) -> CleanupPlan {
     let listing = LogListing::from_files(files.iter().cloned());
     let cutoff = cutoff(rules);
-    let Some(newest) = listing.commits.last().map(|c| c.version) else { return CleanupPlan::default() };
+    let Some(newest) = listing.commits.last().map(|c| c.version) else {
+        return CleanupPlan::default();
+    };
     let oldest_protected = crate::history::monotonic_times(&listing.commits)
         .into_iter()
         .find(|t| t.timestamp > cutoff)
         .map_or(newest, |t| t.version);
-    let base = complete_checkpoints(&listing).iter().map(|c| c.version).filter(|v| *v <= oldest_protected).max();
-    let Some(base) = base.filter(|b| *b >= rules.protect_before) else { return CleanupPlan::default() };
+    let base = complete_checkpoints(&listing)
+        .iter()
+        .map(|c| c.version)
+        .filter(|v| *v <= oldest_protected)
+        .max();
+    let Some(base) = base.filter(|b| *b >= rules.protect_before) else {
+        return CleanupPlan::default();
+    };
     let mut doomed: Vec<(Version, &FileMeta, bool)> = Vec::new();
     for file in files.iter().filter(|f| !f.is_dir) {
         let name = LogFileName::parse(&file.path);
@@ -88,7 +96,10 @@ pub fn plan_cleanup(files: &[FileMeta], rules: &CleanupRules) -> CleanupPlan {
     doomed.sort_by(|a, b| (a.0, &a.1.path).cmp(&(b.0, &b.1.path)));
     CleanupPlan {
         deletes_checkpoint: doomed.iter().any(|(_, _, checkpoint)| *checkpoint),
-        delete: doomed.into_iter().map(|(_, file, _)| file.path.clone()).collect(),
+        delete: doomed
+            .into_iter()
+            .map(|(_, file, _)| file.path.clone())
+            .collect(),
         oldest_kept: base,
     }
 }
@@ -97,7 +108,11 @@ pub fn plan_cleanup(files: &[FileMeta], rules: &CleanupRules) -> CleanupPlan {
 ///
 /// # Errors
 /// The store fails; what was removed until then stays removed, and every protected version stays readable.
-pub async fn clean_log(store: &TableStore, version: Version, rules: &CleanupRules) -> Result<CleanupReport> {
+pub async fn clean_log(
+    store: &TableStore,
+    version: Version,
+    rules: &CleanupRules,
+) -> Result<CleanupReport> {
     let mut files = Vec::new();
     let mut listed = store.log().list_from("0");
     while let Some(file) = listed.next().await {
@@ -122,9 +137,16 @@ pub async fn clean_log(store: &TableStore, version: Version, rules: &CleanupRule
 }
 
 /// Gives the newest V2 checkpoint before `version` a twin under a classic name.
-async fn write_compatible_before(store: &TableStore, files: &[FileMeta], version: Version) -> Result<()> {
+async fn write_compatible_before(
+    store: &TableStore,
+    files: &[FileMeta],
+    version: Version,
+) -> Result<()> {
     let listing = LogListing::from_files(files.iter().cloned());
-    let newest = complete_checkpoints(&listing).into_iter().filter(|c| c.version < version).max_by_key(|c| c.version);
+    let newest = complete_checkpoints(&listing)
+        .into_iter()
+        .filter(|c| c.version < version)
+        .max_by_key(|c| c.version);
     if let Some(checkpoint) = newest.filter(|c| c.is_v2()) {
         let header = read_header(store, &checkpoint).await?;
         if !header.sidecars.is_empty() {
@@ -155,7 +177,9 @@ async fn clean_sidecars(store: &TableStore, now_ms: i64) -> Result<usize> {
     let mut sidecars = store.data().list(&format!("{LOG_DIR}/{SIDECAR_DIR}"), None);
     while let Some(file) = sidecars.next().await {
         let file = file?;
-        let Some(bare) = file.path.rsplit('/').next() else { continue };
+        let Some(bare) = file.path.rsplit('/').next() else {
+            continue;
+        };
         if !file.is_dir && file.modified_ms < cutoff && !named.contains(bare) {
             store.log().delete(&format!("{SIDECAR_DIR}/{bare}")).await?;
             deleted += 1;
@@ -165,6 +189,7 @@ async fn clean_sidecars(store: &TableStore, now_ms: i64) -> Result<usize> {
 }
 
 fn bare_name(sidecar: &Sidecar) -> String {
-    let decoded = deltaic_storage::decode_uri_path(&sidecar.path).unwrap_or_else(|_| sidecar.path.clone());
+    let decoded =
+        deltaic_storage::decode_uri_path(&sidecar.path).unwrap_or_else(|_| sidecar.path.clone());
     decoded.rsplit('/').next().unwrap_or_default().to_owned()
 }

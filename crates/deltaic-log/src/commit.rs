@@ -21,9 +21,15 @@ pub async fn read_commit(store: &TableStore, version: Version) -> Result<Vec<Act
 ///
 /// # Errors
 /// Bytes that are not UTF-8, or a line that is not a JSON object of an action; names the file and the version.
-pub fn parse_actions(root: &TableRoot, name: &str, version: Version, bytes: &[u8]) -> Result<Vec<Action>> {
+pub fn parse_actions(
+    root: &TableRoot,
+    name: &str,
+    version: Version,
+    bytes: &[u8],
+) -> Result<Vec<Action>> {
     let path = || root.display(&format!("{LOG_DIR}/{name}"));
-    let text = std::str::from_utf8(bytes).map_err(|e| unreadable(&path(), version).with_source(e))?;
+    let text =
+        std::str::from_utf8(bytes).map_err(|e| unreadable(&path(), version).with_source(e))?;
     let mut out = Vec::new();
     for line in text.lines() {
         match Action::from_json_line(line) {

@@ -10,8 +10,8 @@ mod layer;
 mod stack;
 mod summary;
 
-pub use base::CheckpointSource;
 pub(crate) use base::Base;
+pub use base::CheckpointSource;
 pub use key::{FileKey, canonical_path};
 pub use layer::{FileState, Layer};
 pub(crate) use stack::FileStack;

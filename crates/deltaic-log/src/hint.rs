@@ -85,7 +85,11 @@ impl LastCheckpoint {
     pub fn to_text(&self) -> String {
         let mut hint = self.clone();
         hint.checksum = None;
-        if hint.checkpoint_schema.as_ref().is_some_and(|s| s.to_string().len() > MAX_SCHEMA_CHARS) {
+        if hint
+            .checkpoint_schema
+            .as_ref()
+            .is_some_and(|s| s.to_string().len() > MAX_SCHEMA_CHARS)
+        {
             hint.checkpoint_schema = None;
         }
         let Ok(Value::Object(mut object)) = serde_json::to_value(&hint) else {
@@ -107,15 +111,24 @@ mod tests {
         let mut hint = LastCheckpoint::new(10, 13);
         hint.num_of_add_files = Some(7);
         let read = LastCheckpoint::parse(hint.to_text().as_bytes()).unwrap();
-        assert_eq!((read.version, read.size, read.num_of_add_files), (10, 13, Some(7)));
+        assert_eq!(
+            (read.version, read.size, read.num_of_add_files),
+            (10, 13, Some(7))
+        );
         assert!(read.checksum.is_some());
     }
 
     #[test]
     fn torn_and_tampered_pointers_are_no_hint() {
         let text = LastCheckpoint::new(10, 13).to_text();
-        assert_eq!(LastCheckpoint::parse(&text.as_bytes()[..text.len() / 2]), None);
-        assert_eq!(LastCheckpoint::parse(text.replace("\"version\":10", "\"version\":90").as_bytes()), None);
+        assert_eq!(
+            LastCheckpoint::parse(&text.as_bytes()[..text.len() / 2]),
+            None
+        );
+        assert_eq!(
+            LastCheckpoint::parse(text.replace("\"version\":10", "\"version\":90").as_bytes()),
+            None
+        );
         assert_eq!(LastCheckpoint::parse(b"{\"version\":-3,\"size\":1}"), None);
         assert!(LastCheckpoint::parse(b"{\"version\":3,\"size\":1}").is_some());
     }

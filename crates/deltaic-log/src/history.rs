@@ -53,8 +53,13 @@ pub fn monotonic_times(commits: &[CommitFile]) -> Vec<CommitTime> {
     let mut out: Vec<CommitTime> = Vec::with_capacity(commits.len());
     for commit in commits {
         let own = commit.file.modified_ms;
-        let timestamp = out.last().map_or(own, |before| own.max(before.timestamp + 1));
-        out.push(CommitTime { version: commit.version, timestamp });
+        let timestamp = out
+            .last()
+            .map_or(own, |before| own.max(before.timestamp + 1));
+        out.push(CommitTime {
+            version: commit.version,
+            timestamp,
+        });
     }
     out
 }
@@ -76,12 +81,18 @@ pub async fn history(snapshot: &Snapshot, limit: Option<usize>) -> Result<Vec<Hi
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None), // cleaned up meanwhile
             Err(e) => return Err(e),
         };
-        let recorded = commit_info.as_ref().and_then(|info| info.in_commit_timestamp);
+        let recorded = commit_info
+            .as_ref()
+            .and_then(|info| info.in_commit_timestamp);
         let timestamp = match recorded {
             Some(recorded) if since.is_some_and(|from| time.version >= from) => recorded,
             _ => time.timestamp,
         };
-        Ok::<_, DeltaError>(Some(HistoryEntry { version: time.version, timestamp, commit_info }))
+        Ok::<_, DeltaError>(Some(HistoryEntry {
+            version: time.version,
+            timestamp,
+            commit_info,
+        }))
     });
     let entries: Vec<Option<HistoryEntry>> = read.buffered(CONCURRENCY).try_collect().await?;
     Ok(entries.into_iter().flatten().collect())
@@ -97,10 +108,20 @@ pub async fn commit_timestamp(snapshot: &Snapshot, version: Version) -> Result<i
     }
     let listing = list_log(snapshot.store(), 0, Some(version)).await?;
     let times = monotonic_times(&listing.commits);
-    let own = times.into_iter().rfind(|t| t.version == version).map(|t| t.timestamp);
+    let own = times
+        .into_iter()
+        .rfind(|t| t.version == version)
+        .map(|t| t.timestamp);
     // Where the commit was cleaned away, its checkpoint is the only witness left.
-    let checkpoint = || listing.checkpoints.iter().find(|c| c.version == version).map(|c| c.file.modified_ms);
-    own.or_else(checkpoint).ok_or_else(|| no_commits(snapshot.store()))
+    let checkpoint = || {
+        listing
+            .checkpoints
+            .iter()
+            .find(|c| c.version == version)
+            .map(|c| c.file.modified_ms)
+    };
+    own.or_else(checkpoint)
+        .ok_or_else(|| no_commits(snapshot.store()))
 }
 
 /// The earliest and the latest version that can be read.
@@ -124,17 +145,26 @@ pub(crate) fn in_commit_since(snapshot: &Snapshot) -> Result<Option<Version>> {
     if !config.in_commit_timestamps_enabled()? {
         return Ok(None);
     }
-    Ok(Some(config.in_commit_timestamp_enablement()?.map_or(0, |(version, _)| version)))
+    Ok(Some(
+        config
+            .in_commit_timestamp_enablement()?
+            .map_or(0, |(version, _)| version),
+    ))
 }
 
 /// The in-commit timestamp of a version.
 async fn in_commit_timestamp(store: &TableStore, version: Version) -> Result<i64> {
     let missing = |class: &'static str| {
-        DeltaError::new(class).param("featureName", "inCommitTimestamp").param("version", version).with_version(version)
+        DeltaError::new(class)
+            .param("featureName", "inCommitTimestamp")
+            .param("version", version)
+            .with_version(version)
     };
     match commit_info(read_commit(store, version).await?) {
         None => Err(missing("DELTA_MISSING_COMMIT_INFO")),
-        Some(info) => info.in_commit_timestamp.ok_or_else(|| missing("DELTA_MISSING_COMMIT_TIMESTAMP")),
+        Some(info) => info
+            .in_commit_timestamp
+            .ok_or_else(|| missing("DELTA_MISSING_COMMIT_TIMESTAMP")),
     }
 }
 
@@ -147,5 +177,7 @@ fn commit_info(actions: Vec<Action>) -> Option<Arc<CommitInfo>> {
 
 fn no_commits(store: &TableStore) -> DeltaError {
     let path = store.root().display(LOG_DIR);
-    DeltaError::new("DELTA_NO_COMMITS_FOUND").param("logPath", &path).with_path(path)
+    DeltaError::new("DELTA_NO_COMMITS_FOUND")
+        .param("logPath", &path)
+        .with_path(path)
 }

@@ -27,7 +27,9 @@ mod testing;
 pub use files::FileSummary;
 pub use ids::{Ids, RandomIds};
 pub use snapshot::{Files, Snapshot};
-pub use transaction::{Commit, CommitConflict, CommitContext, CommitResult, Operation, ReadScope, Transaction};
+pub use transaction::{
+    Commit, CommitConflict, CommitContext, CommitResult, Operation, ReadScope, Transaction,
+};
 
 /// The release whose answers are given where a text names it.
 pub const REFERENCE_VERSION: &str = "4.3.0";

@@ -51,15 +51,35 @@ impl LogListing {
 
     fn push(&mut self, file: FileMeta) {
         let (version, kind) = match LogFileName::parse(&file.path) {
-            LogFileName::Commit { version } => return self.commits.push(CommitFile { version, file }),
-            LogFileName::Checksum { version } => return self.checksums.push(CommitFile { version, file }),
+            LogFileName::Commit { version } => {
+                return self.commits.push(CommitFile { version, file });
+            }
+            LogFileName::Checksum { version } => {
+                return self.checksums.push(CommitFile { version, file });
+            }
             LogFileName::Checkpoint { version } => (version, CheckpointKind::Classic),
-            LogFileName::MultiPartCheckpoint { version, part, parts } => (version, CheckpointKind::MultiPart { part, parts }),
-            LogFileName::V2Checkpoint { version, json: true, .. } => (version, CheckpointKind::V2Json),
-            LogFileName::V2Checkpoint { version, json: false, .. } => (version, CheckpointKind::V2Parquet),
+            LogFileName::MultiPartCheckpoint {
+                version,
+                part,
+                parts,
+            } => (version, CheckpointKind::MultiPart { part, parts }),
+            LogFileName::V2Checkpoint {
+                version,
+                json: true,
+                ..
+            } => (version, CheckpointKind::V2Json),
+            LogFileName::V2Checkpoint {
+                version,
+                json: false,
+                ..
+            } => (version, CheckpointKind::V2Parquet),
             _ => return,
         };
-        self.checkpoints.push(CheckpointFile { version, kind, file });
+        self.checkpoints.push(CheckpointFile {
+            version,
+            kind,
+            file,
+        });
     }
 
     /// The newest version that has a commit or a part of a checkpoint.
@@ -73,7 +93,11 @@ impl LogListing {
 ///
 /// # Errors
 /// The store fails.
-pub async fn list_log(store: &TableStore, from: Version, to: Option<Version>) -> Result<LogListing> {
+pub async fn list_log(
+    store: &TableStore,
+    from: Version,
+    to: Option<Version>,
+) -> Result<LogListing> {
     let mut listing = LogListing::default();
     let mut files = store.log().list_from(&format!("{:020}", from.max(0)));
     while let Some(file) = files.next().await {

@@ -2,9 +2,12 @@
 
 use deltaic_protocol::action::SetTransaction;
 use deltaic_protocol::error::Result;
-use deltaic_protocol::schema::{StructField, StructType};
+use deltaic_protocol::schema::{DataType, StructField, StructType};
+use deltaic_protocol::statistics::{StatisticsColumns, has_bounds};
 
-use crate::checkpoint::{CheckpointColumns, CheckpointContent, WrittenCheckpoint, write_checkpoint};
+use crate::checkpoint::{
+    CheckpointColumns, CheckpointContent, WrittenCheckpoint, write_checkpoint,
+};
 use crate::cleanup::{CleanupReport, CleanupRules, clean_log};
 use crate::ids::Ids;
 use crate::snapshot::Snapshot;
@@ -13,7 +16,11 @@ use crate::snapshot::Snapshot;
 ///
 /// # Errors
 /// The state cannot be read or the store fails.
-pub async fn checkpoint(snapshot: &Snapshot, now_ms: i64, ids: &dyn Ids) -> Result<WrittenCheckpoint> {
+pub async fn checkpoint(
+    snapshot: &Snapshot,
+    now_ms: i64,
+    ids: &dyn Ids,
+) -> Result<WrittenCheckpoint> {
     let content = CheckpointContent {
         version: snapshot.version(),
         protocol: snapshot.protocol().clone(),
@@ -41,7 +48,11 @@ pub async fn clean(snapshot: &Snapshot, now_ms: i64) -> Result<CleanupReport> {
     let rules = CleanupRules {
         now_ms,
         retention_ms: config.log_retention()?.to_millis(),
-        protect_before: if config.supports("checkpointProtection") { config.checkpoint_protection_before()? } else { 0 },
+        protect_before: if config.supports("checkpointProtection") {
+            config.checkpoint_protection_before()?
+        } else {
+            0
+        },
         v2: writes_v2(snapshot),
     };
     clean_log(snapshot.store(), snapshot.version(), &rules).await
@@ -54,9 +65,14 @@ fn writes_v2(snapshot: &Snapshot) -> bool {
 /// The application transactions that the table's retention keeps.
 fn live_txns(snapshot: &Snapshot, now_ms: i64) -> Result<Vec<SetTransaction>> {
     let all = snapshot.txns().values();
-    let Some(retention) = snapshot.config().set_transaction_retention()? else { return Ok(all.cloned().collect()) };
+    let Some(retention) = snapshot.config().set_transaction_retention()? else {
+        return Ok(all.cloned().collect());
+    };
     let since = now_ms.saturating_sub(retention.to_millis());
-    Ok(all.filter(|t| t.last_updated.is_some_and(|at| at > since)).cloned().collect())
+    Ok(all
+        .filter(|t| t.last_updated.is_some_and(|at| at > since))
+        .cloned()
+        .collect())
 }
 
 /// The optional columns of a checkpoint of this table.
@@ -77,7 +93,65 @@ fn columns(snapshot: &Snapshot) -> Result<CheckpointColumns> {
     })
 }
 
-/// The schema of `stats_parsed`: the statistics of this table as typed columns.
-fn stats_schema(_snapshot: &Snapshot) -> Result<Option<StructType>> {
-    Ok(None)
+/// The schema of `stats_parsed`: the statistics of this table as typed columns, under physical names.
+fn stats_schema(snapshot: &Snapshot) -> Result<Option<StructType>> {
+    let schema = snapshot.schema();
+    let clustered = snapshot.clustering_columns().unwrap_or_default();
+    let leaves = schema.leaves();
+    let always = leaves
+        .iter()
+        .filter(|l| clustered.iter().any(|c| l.physical_names() == *c));
+    let always = always
+        .map(|l| l.names().into_iter().map(str::to_owned).collect())
+        .collect();
+    let chosen = StatisticsColumns::new(snapshot.config())?.with_always(always);
+    let (mut bounds, mut nulls) = (StructType::default(), StructType::default());
+    for leaf in chosen.select(schema, snapshot.partition_columns()) {
+        let Some(field) = leaf.field() else { continue };
+        let path = leaf.physical_names();
+        insert(&mut nulls, &path, &DataType::Long);
+        if has_bounds(&field.data_type) {
+            insert(&mut bounds, &path, &field.data_type);
+        }
+    }
+    let mut fields = vec![StructField::nullable("numRecords", DataType::Long)];
+    for (name, part) in [
+        ("minValues", bounds.clone()),
+        ("maxValues", bounds),
+        ("nullCount", nulls),
+    ] {
+        if !part.is_empty() {
+            fields.push(StructField::nullable(name, DataType::Struct(part)));
+        }
+    }
+    if snapshot.config().supports("deletionVectors") {
+        fields.push(StructField::nullable("tightBounds", DataType::Boolean));
+    }
+    Ok(Some(StructType::new(fields)))
+}
+
+/// Puts a leaf at a path of names, making the structs on the way.
+fn insert(at: &mut StructType, path: &[&str], data_type: &DataType) {
+    let Some((name, rest)) = path.split_first() else {
+        return;
+    };
+    if rest.is_empty() {
+        at.fields
+            .push(StructField::nullable(*name, data_type.clone()));
+        return;
+    }
+    if at.field_exact(name).is_none() {
+        at.fields.push(StructField::nullable(
+            *name,
+            DataType::Struct(StructType::default()),
+        ));
+    }
+    let parent = at.fields.iter_mut().find(|f| f.name == *name);
+    if let Some(StructField {
+        data_type: DataType::Struct(inner),
+        ..
+    }) = parent
+    {
+        insert(inner, rest, data_type);
+    }
 }

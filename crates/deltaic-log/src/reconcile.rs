@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use deltaic_protocol::action::{Action, CommitInfo, DomainMetadata, Metadata, Protocol, SetTransaction};
+use deltaic_protocol::action::{
+    Action, CommitInfo, DomainMetadata, Metadata, Protocol, SetTransaction,
+};
 use deltaic_storage::TableRoot;
 
 use crate::Version;
@@ -37,7 +39,10 @@ pub trait Sink {
 /// Pours the actions of one commit, in their order, into the sinks.
 pub fn replay(version: Version, actions: Vec<Action>, sinks: &mut [&mut dyn Sink]) {
     for (line, action) in actions.into_iter().enumerate() {
-        let at = Position { version, line: line as u32 };
+        let at = Position {
+            version,
+            line: line as u32,
+        };
         let mut left = Some(action);
         for sink in sinks.iter_mut() {
             left = left.and_then(|action| sink.accept(at, action));
@@ -91,7 +96,10 @@ pub struct FileSink<'a> {
 impl<'a> FileSink<'a> {
     /// An empty sink; `root` resolves the paths in the log.
     pub fn new(root: &'a TableRoot) -> Self {
-        Self { root, layer: Layer::default() }
+        Self {
+            root,
+            layer: Layer::default(),
+        }
     }
 
     /// What was collected.
@@ -105,11 +113,13 @@ impl Sink for FileSink<'_> {
         match action {
             Action::Add(add) => {
                 let key = FileKey::of_add(self.root, &add);
-                self.layer.put(key, at.order(), FileState::Live(Arc::new(add)));
+                self.layer
+                    .put(key, at.order(), FileState::Live(Arc::new(add)));
             }
             Action::Remove(remove) => {
                 let key = FileKey::of_remove(self.root, &remove);
-                self.layer.put(key, at.order(), FileState::Removed(Arc::new(remove)));
+                self.layer
+                    .put(key, at.order(), FileState::Removed(Arc::new(remove)));
             }
             other => return Some(other),
         }

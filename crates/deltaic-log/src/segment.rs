@@ -44,20 +44,34 @@ impl LogSegment {
     ///
     /// # Errors
     /// A gap among the commits, or a log whose beginning is gone and that has no checkpoint.
-    pub fn try_new(root: &TableRoot, listing: &LogListing, request: &SegmentRequest) -> Result<Option<Self>> {
+    pub fn try_new(
+        root: &TableRoot,
+        listing: &LogListing,
+        request: &SegmentRequest,
+    ) -> Result<Option<Self>> {
         let within = |version: Version| request.version.is_none_or(|wanted| version <= wanted);
         let checkpoint = complete_checkpoints(listing)
             .into_iter()
             .filter(|c| within(c.version) && !request.damaged.contains(&c.version))
             .max_by(|a, b| a.rank().cmp(&b.rank()));
         let base = checkpoint.as_ref().map_or(-1, |c| c.version);
-        let commits: Vec<CommitFile> =
-            listing.commits.iter().filter(|c| c.version > base && within(c.version)).cloned().collect();
-        let Some(version) = commits.last().map(|c| c.version).or(checkpoint.as_ref().map(|c| c.version)) else {
+        let commits: Vec<CommitFile> = listing
+            .commits
+            .iter()
+            .filter(|c| c.version > base && within(c.version))
+            .cloned()
+            .collect();
+        let Some(version) = commits
+            .last()
+            .map(|c| c.version)
+            .or(checkpoint.as_ref().map(|c| c.version))
+        else {
             return Ok(None);
         };
         check_contiguous(root, base, &commits, request.version)?;
-        let own_commit = commits.last().or_else(|| listing.commits.iter().find(|c| c.version == version));
+        let own_commit = commits
+            .last()
+            .or_else(|| listing.commits.iter().find(|c| c.version == version));
         let anchor = match (own_commit, &checkpoint) {
             (Some(commit), _) => commit.file.clone(),
             (None, Some(checkpoint)) => match checkpoint.files.first() {
@@ -66,7 +80,12 @@ impl LogSegment {
             },
             (None, None) => return Ok(None),
         };
-        Ok(Some(Self { version, checkpoint: checkpoint.map(Arc::new), commits, anchor }))
+        Ok(Some(Self {
+            version,
+            checkpoint: checkpoint.map(Arc::new),
+            commits,
+            anchor,
+        }))
     }
 }
 
@@ -77,15 +96,26 @@ pub fn complete_checkpoints(listing: &LogListing) -> Vec<CheckpointFiles> {
     for candidate in listing.checkpoints.iter().filter(|c| c.file.size > 0) {
         match candidate.kind {
             CheckpointKind::MultiPart { part, parts: of } => {
-                parts.entry((candidate.version, of)).or_default().insert(part, candidate.file.clone());
+                parts
+                    .entry((candidate.version, of))
+                    .or_default()
+                    .insert(part, candidate.file.clone());
             }
-            kind => out.push(CheckpointFiles { version: candidate.version, kind, files: vec![candidate.file.clone()] }),
+            kind => out.push(CheckpointFiles {
+                version: candidate.version,
+                kind,
+                files: vec![candidate.file.clone()],
+            }),
         }
     }
     for ((version, of), files) in parts {
         if files.keys().copied().eq(1..=of) {
             let kind = CheckpointKind::MultiPart { part: 1, parts: of };
-            out.push(CheckpointFiles { version, kind, files: files.into_values().collect() });
+            out.push(CheckpointFiles {
+                version,
+                kind,
+                files: files.into_values().collect(),
+            });
         }
     }
     out
@@ -96,7 +126,11 @@ pub fn complete_checkpoints(listing: &LogListing) -> Vec<CheckpointFiles> {
 pub fn recreatable_range(listing: &LogListing) -> Option<(Version, Version)> {
     let checkpoints = complete_checkpoints(listing);
     let newest_checkpoint = checkpoints.iter().map(|c| c.version).max();
-    let latest = listing.commits.last().map(|c| c.version).max(newest_checkpoint)?;
+    let latest = listing
+        .commits
+        .last()
+        .map(|c| c.version)
+        .max(newest_checkpoint)?;
     // The first version of the run of commits that ends with the newest.
     let mut run = latest + 1;
     for commit in listing.commits.iter().rev() {
@@ -107,12 +141,23 @@ pub fn recreatable_range(listing: &LogListing) -> Option<(Version, Version)> {
     if run == 0 {
         return Some((0, latest));
     }
-    let earliest = checkpoints.iter().map(|c| c.version).filter(|v| *v + 1 >= run).min()?;
+    let earliest = checkpoints
+        .iter()
+        .map(|c| c.version)
+        .filter(|v| *v + 1 >= run)
+        .min()?;
     Some((earliest, latest))
 }
 
-fn check_contiguous(root: &TableRoot, base: Version, commits: &[CommitFile], wanted: Option<Version>) -> Result<()> {
-    let (Some(first), Some(last)) = (commits.first(), commits.last()) else { return Ok(()) };
+fn check_contiguous(
+    root: &TableRoot,
+    base: Version,
+    commits: &[CommitFile],
+    wanted: Option<Version>,
+) -> Result<()> {
+    let (Some(first), Some(last)) = (commits.first(), commits.last()) else {
+        return Ok(());
+    };
     if base < 0 && first.version > 0 {
         return Err(truncated(root, last.version));
     }
@@ -141,7 +186,10 @@ fn truncated(root: &TableRoot, version: Version) -> DeltaError {
         .param("version", version)
         .param("logRetentionKey", "delta.logRetentionDuration")
         .param("logRetention", "30 days")
-        .param("checkpointRetentionKey", "delta.checkpointRetentionDuration")
+        .param(
+            "checkpointRetentionKey",
+            "delta.checkpointRetentionDuration",
+        )
         .param("checkpointRetention", "2 days")
         .with_path(path)
         .with_version(version)

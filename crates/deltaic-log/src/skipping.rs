@@ -31,13 +31,29 @@ pub struct Outcome {
 
 impl Outcome {
     /// Nothing is known.
-    pub const UNKNOWN: Self = Self { may_be_true: true, may_be_false: true, may_be_null: true };
+    pub const UNKNOWN: Self = Self {
+        may_be_true: true,
+        may_be_false: true,
+        may_be_null: true,
+    };
     /// True for every row.
-    pub const TRUE: Self = Self { may_be_true: true, may_be_false: false, may_be_null: false };
+    pub const TRUE: Self = Self {
+        may_be_true: true,
+        may_be_false: false,
+        may_be_null: false,
+    };
     /// False for every row.
-    pub const FALSE: Self = Self { may_be_true: false, may_be_false: true, may_be_null: false };
+    pub const FALSE: Self = Self {
+        may_be_true: false,
+        may_be_false: true,
+        may_be_null: false,
+    };
     /// NULL for every row.
-    pub const NULL: Self = Self { may_be_true: false, may_be_false: false, may_be_null: true };
+    pub const NULL: Self = Self {
+        may_be_true: false,
+        may_be_false: false,
+        may_be_null: true,
+    };
 
     /// Every row satisfies the predicate.
     pub fn is_always_true(self) -> bool {
@@ -45,7 +61,11 @@ impl Outcome {
     }
 
     fn negated(self) -> Self {
-        Self { may_be_true: self.may_be_false, may_be_false: self.may_be_true, may_be_null: self.may_be_null }
+        Self {
+            may_be_true: self.may_be_false,
+            may_be_false: self.may_be_true,
+            may_be_null: self.may_be_null,
+        }
     }
 
     fn and(self, other: Self) -> Self {
@@ -70,22 +90,37 @@ impl Predicate {
             Self::Literal(Some(true)) => Outcome::TRUE,
             Self::Literal(Some(false)) => Outcome::FALSE,
             Self::Literal(None) => Outcome::NULL,
-            Self::And(all) => all.iter().fold(Outcome::TRUE, |acc, p| acc.and(p.evaluate(file))),
-            Self::Or(any) => any.iter().fold(Outcome::FALSE, |acc, p| acc.or(p.evaluate(file))),
+            Self::And(all) => all
+                .iter()
+                .fold(Outcome::TRUE, |acc, p| acc.and(p.evaluate(file))),
+            Self::Or(any) => any
+                .iter()
+                .fold(Outcome::FALSE, |acc, p| acc.or(p.evaluate(file))),
             Self::Not(inner) => inner.evaluate(file).negated(),
             Self::IsNull(column) => match file.facts(column).nulls {
                 Nulls::None => Outcome::FALSE,
                 Nulls::All => Outcome::TRUE,
-                Nulls::Possible => Outcome { may_be_null: false, ..Outcome::UNKNOWN },
+                Nulls::Possible => Outcome {
+                    may_be_null: false,
+                    ..Outcome::UNKNOWN
+                },
             },
-            Self::Compare(column, comparison, value) => compare(&file.facts(column), *comparison, value),
+            Self::Compare(column, comparison, value) => {
+                compare(&file.facts(column), *comparison, value)
+            }
             Self::NullSafeEqual(column, value) => {
                 let equal = compare(&file.facts(column), Comparison::Equal, value);
-                Outcome { may_be_false: equal.may_be_false || equal.may_be_null, may_be_null: false, ..equal }
+                Outcome {
+                    may_be_false: equal.may_be_false || equal.may_be_null,
+                    may_be_null: false,
+                    ..equal
+                }
             }
             Self::In(column, values) => {
                 let facts = file.facts(column);
-                values.iter().fold(Outcome::FALSE, |acc, v| acc.or(compare(&facts, Comparison::Equal, v)))
+                values.iter().fold(Outcome::FALSE, |acc, v| {
+                    acc.or(compare(&facts, Comparison::Equal, v))
+                })
             }
             Self::StartsWith(column, prefix) => starts_with(&file.facts(column), prefix),
         }
@@ -114,11 +149,19 @@ fn compare(facts: &ColumnFacts, comparison: Comparison, value: &Value) -> Outcom
     let value_is_nan = value.is_nan();
     let (may_be_true, may_be_false) = match comparison {
         Comparison::Equal => {
-            let possible = if value_is_nan { true } else { !above_all && !below_all };
+            let possible = if value_is_nan {
+                true
+            } else {
+                !above_all && !below_all
+            };
             (possible, !only_value)
         }
         Comparison::NotEqual => {
-            let possible = if value_is_nan { true } else { !above_all && !below_all };
+            let possible = if value_is_nan {
+                true
+            } else {
+                !above_all && !below_all
+            };
             (!only_value, possible)
         }
         Comparison::Less => {
@@ -139,7 +182,11 @@ fn compare(facts: &ColumnFacts, comparison: Comparison, value: &Value) -> Outcom
             (!above_all || nan_possible, !all)
         }
     };
-    Outcome { may_be_true, may_be_false, may_be_null: facts.nulls != Nulls::None }
+    Outcome {
+        may_be_true,
+        may_be_false,
+        may_be_null: facts.nulls != Nulls::None,
+    }
 }
 
 fn starts_with(facts: &ColumnFacts, prefix: &str) -> Outcome {
@@ -150,5 +197,9 @@ fn starts_with(facts: &ColumnFacts, prefix: &str) -> Outcome {
     let above = matches!(&facts.min, Some(Value::String(min)) if min.as_str() > prefix && !min.starts_with(prefix));
     let both = facts.exact
         && matches!((&facts.min, &facts.max), (Some(Value::String(a)), Some(Value::String(b))) if a == b && a.starts_with(prefix));
-    Outcome { may_be_true: !below && !above, may_be_false: !both, may_be_null: facts.nulls != Nulls::None }
+    Outcome {
+        may_be_true: !below && !above,
+        may_be_false: !both,
+        may_be_null: facts.nulls != Nulls::None,
+    }
 }

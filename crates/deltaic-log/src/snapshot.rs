@@ -15,7 +15,9 @@ pub(crate) use update::{apply, first};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use deltaic_protocol::action::{Add, CommitInfo, DomainMetadata, Metadata, Protocol, Remove, SetTransaction};
+use deltaic_protocol::action::{
+    Add, CommitInfo, DomainMetadata, Metadata, Protocol, Remove, SetTransaction,
+};
 use deltaic_protocol::config::TableConfig;
 use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
 use deltaic_protocol::file_name;
@@ -29,6 +31,9 @@ use crate::checksum;
 use crate::commit::read_commit;
 use crate::files::{FileStack, FileSummary};
 use crate::reconcile::Header;
+
+/// The domain that names the clustering columns.
+const CLUSTERING_DOMAIN: &str = "delta.clustering";
 
 /// The live files of a version, in the order of the log.
 pub type Files = Arc<[Arc<Add>]>;
@@ -91,7 +96,11 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::load`].
     pub async fn at_version(&self, version: Version) -> Result<Self> {
-        if version == self.version() { Ok(self.clone()) } else { Self::load(self.store(), Some(version)).await }
+        if version == self.version() {
+            Ok(self.clone())
+        } else {
+            Self::load(self.store(), Some(version)).await
+        }
     }
 
     /// The table.
@@ -149,6 +158,23 @@ impl Snapshot {
         &self.inner.header.domains
     }
 
+    /// The clustering columns, each by its physical names from the top; `None` for a table that is not clustered.
+    pub fn clustering_columns(&self) -> Option<Vec<Vec<String>>> {
+        let domain = self.domain(CLUSTERING_DOMAIN)?;
+        let parsed: serde_json::Value = serde_json::from_str(&domain.configuration).ok()?;
+        let columns = parsed.get("clusteringColumns")?.as_array()?.iter();
+        let text = |v: &serde_json::Value| v.as_str().map(str::to_owned);
+        // The reference nests the names of a column; a flat name is accepted too.
+        Some(
+            columns
+                .filter_map(|c| {
+                    c.as_array()
+                        .map_or_else(|| Some(vec![text(c)?]), |n| n.iter().map(text).collect())
+                })
+                .collect(),
+        )
+    }
+
     /// The version of the checkpoint that this state was built on, if any.
     pub fn checkpoint_version(&self) -> Option<Version> {
         self.inner.checkpoint
@@ -159,7 +185,10 @@ impl Snapshot {
     /// # Errors
     /// The checkpoint's files cannot be read.
     pub async fn files(&self) -> Result<Files> {
-        let files = self.inner.live.get_or_try_init(|| async { Ok(self.inner.files.live().await?.into()) });
+        let files = self
+            .inner
+            .live
+            .get_or_try_init(|| async { Ok(self.inner.files.live().await?.into()) });
         files.await.cloned()
     }
 
@@ -168,7 +197,9 @@ impl Snapshot {
         let snapshot = self.clone();
         let all = stream::once(async move { snapshot.files().await });
         all.flat_map(|files| match files {
-            Ok(files) => stream::iter((0..files.len()).map(move |i| Ok(Arc::clone(&files[i])))).boxed(),
+            Ok(files) => {
+                stream::iter((0..files.len()).map(move |i| Ok(Arc::clone(&files[i])))).boxed()
+            }
             Err(e) => stream::iter([Err(e)]).boxed(),
         })
         .boxed()
@@ -189,7 +220,10 @@ impl Snapshot {
     pub async fn live_tombstones(&self, now_ms: i64) -> Result<Vec<Arc<Remove>>> {
         let since = now_ms.saturating_sub(self.config().deleted_file_retention()?.to_millis());
         let all = self.tombstones().await?;
-        Ok(all.into_iter().filter(|r| r.deletion_timestamp.unwrap_or(0) > since).collect())
+        Ok(all
+            .into_iter()
+            .filter(|r| r.deletion_timestamp.unwrap_or(0) > since)
+            .collect())
     }
 
     /// Counts and sizes of the live files. Known from memory or the version's checksum where possible.
@@ -199,7 +233,8 @@ impl Snapshot {
     pub async fn summary(&self) -> Result<Arc<FileSummary>> {
         let summary = self.inner.summary.get_or_try_init(|| async {
             if self.inner.live.get().is_none()
-                && let Some(recorded) = checksum::read_summary(self.store(), self.version(), self.metadata()).await
+                && let Some(recorded) =
+                    checksum::read_summary(self.store(), self.version(), self.metadata()).await
             {
                 return Ok(Arc::new(recorded));
             }
@@ -215,7 +250,9 @@ impl Snapshot {
     pub async fn commit_info(&self) -> Result<Option<Arc<CommitInfo>>> {
         let info = self.inner.commit_info.get_or_try_init(|| async {
             match &self.inner.header.commit_info {
-                Some((version, info)) if *version == self.version() => return Ok(Some(Arc::clone(info))),
+                Some((version, info)) if *version == self.version() => {
+                    return Ok(Some(Arc::clone(info)));
+                }
                 _ => {}
             }
             let actions = match read_commit(self.store(), self.version()).await {
@@ -255,7 +292,11 @@ impl Snapshot {
             DeltaError::new(class)
                 .param("featureName", "inCommitTimestamp")
                 .param("version", self.version())
-                .with_path(self.store().root().display(&format!("{LOG_DIR}/{}", file_name::commit(self.version()))))
+                .with_path(
+                    self.store()
+                        .root()
+                        .display(&format!("{LOG_DIR}/{}", file_name::commit(self.version()))),
+                )
                 .with_version(self.version())
         };
         match self.commit_info().await? {
@@ -272,7 +313,11 @@ impl Snapshot {
         if let Some(anchor) = self.inner.anchor.get() {
             return Ok(Some(anchor.clone()));
         }
-        let found = self.store().log().stat(&file_name::commit(self.version())).await?;
+        let found = self
+            .store()
+            .log()
+            .stat(&file_name::commit(self.version()))
+            .await?;
         if let Some(file) = &found {
             // A second caller may have set it meanwhile, to the same entry.
             let _ = self.inner.anchor.set(file.clone());
@@ -292,7 +337,8 @@ impl Snapshot {
     /// can follow from them.
     pub(crate) async fn recall_summary(&self) {
         if self.known_summary().is_none()
-            && let Some(recorded) = checksum::read_summary(self.store(), self.version(), self.metadata()).await
+            && let Some(recorded) =
+                checksum::read_summary(self.store(), self.version(), self.metadata()).await
         {
             // A second caller may have set them meanwhile, to the same totals.
             let _ = self.inner.summary.set(Arc::new(recorded));
@@ -307,12 +353,19 @@ impl Snapshot {
 
 impl std::fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Snapshot({}, version {})", self.store().root(), self.version())
+        write!(
+            f,
+            "Snapshot({}, version {})",
+            self.store().root(),
+            self.version()
+        )
     }
 }
 
 /// The error for a place without a Delta log.
 pub fn table_not_found(store: &TableStore) -> DeltaError {
     let root = store.root();
-    DeltaError::new("DELTA_TABLE_NOT_FOUND").param("tableName", format!("`{}`", root.path())).with_path(root.to_string())
+    DeltaError::new("DELTA_TABLE_NOT_FOUND")
+        .param("tableName", format!("`{}`", root.path()))
+        .with_path(root.to_string())
 }

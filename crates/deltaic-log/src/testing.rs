@@ -19,7 +19,9 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use deltaic_protocol::Action;
-use deltaic_protocol::action::{Add, CommitInfo, DomainMetadata, Metadata, Protocol, Remove, SetTransaction};
+use deltaic_protocol::action::{
+    Add, CommitInfo, DomainMetadata, Metadata, Protocol, Remove, SetTransaction,
+};
 use deltaic_protocol::deletion_vector::DeletionVectorDescriptor;
 use deltaic_protocol::file_name;
 use deltaic_protocol::schema::{DataType, StructField, StructType};
@@ -31,7 +33,9 @@ use crate::snapshot::Snapshot;
 
 /// An empty table in memory.
 pub(crate) fn memory_store() -> TableStore {
-    StorageFactory::new(&StorageOptions::default()).open("memory:/t").unwrap()
+    StorageFactory::new(&StorageOptions::default())
+        .open("memory:/t")
+        .unwrap()
 }
 
 /// A table in memory with this log.
@@ -45,7 +49,11 @@ pub(crate) async fn table(log: &str) -> TableStore {
 pub(crate) async fn write(store: &TableStore, log: &str) {
     for (version, actions) in parse(log) {
         let text = commit_text(&actions);
-        store.log().create(&file_name::commit(version), Bytes::from(text)).await.unwrap();
+        store
+            .log()
+            .create(&file_name::commit(version), Bytes::from(text))
+            .await
+            .unwrap();
     }
 }
 
@@ -63,11 +71,17 @@ pub(crate) fn parse(log: &str) -> Vec<(Version, Vec<Action>)> {
 
 /// The schema of tables in this language.
 pub(crate) fn schema() -> StructType {
-    StructType::new([StructField::nullable("id", DataType::Long), StructField::nullable("p", DataType::Integer)])
+    StructType::new([
+        StructField::nullable("id", DataType::Long),
+        StructField::nullable("p", DataType::Integer),
+    ])
 }
 
 fn properties<'a>(words: impl Iterator<Item = &'a str>) -> BTreeMap<String, String> {
-    words.map(|w| w.split_once('=').unwrap()).map(|(k, v)| (k.to_owned(), v.replace('_', " "))).collect()
+    words
+        .map(|w| w.split_once('=').unwrap())
+        .map(|(k, v)| (k.to_owned(), v.replace('_', " ")))
+        .collect()
 }
 
 /// One action.
@@ -78,7 +92,10 @@ pub(crate) fn action(line: &str) -> Action {
     let mut words = line.split_whitespace();
     match words.next().unwrap() {
         "P" => {
-            let (reader, writer) = (words.next().unwrap().parse().unwrap(), words.next().unwrap().parse().unwrap());
+            let (reader, writer) = (
+                words.next().unwrap().parse().unwrap(),
+                words.next().unwrap().parse().unwrap(),
+            );
             let features: Vec<String> = words.map(str::to_owned).collect();
             Action::Protocol(Protocol {
                 min_reader_version: reader,
@@ -96,13 +113,19 @@ pub(crate) fn action(line: &str) -> Action {
             Action::Metadata(metadata)
         }
         "+" => {
-            let mut add = Add { path: words.next().unwrap().to_owned(), size: 100, data_change: true, ..Add::default() };
+            let mut add = Add {
+                path: words.next().unwrap().to_owned(),
+                size: 100,
+                data_change: true,
+                ..Add::default()
+            };
             add.stats = Some(r#"{"numRecords":10}"#.to_owned());
             for word in words {
                 match word.split_once('=') {
                     Some(("dv", id)) => add.deletion_vector = Some(vector(id)),
                     Some((column, value)) => {
-                        add.partition_values.insert(column.to_owned(), Some(value.to_owned()));
+                        add.partition_values
+                            .insert(column.to_owned(), Some(value.to_owned()));
                     }
                     None if word == "quiet" => add.data_change = false,
                     None => add.size = word.parse().unwrap(),
@@ -170,14 +193,30 @@ pub(crate) fn vector(id: &str) -> DeletionVectorDescriptor {
 pub(crate) async fn show(snapshot: &Snapshot) -> String {
     let mut out = vec![format!("version {}", snapshot.version())];
     for add in snapshot.files().await.unwrap().iter() {
-        let vector = add.deletion_vector.as_ref().map(|v| format!(" dv={}", v.path_or_inline_dv));
+        let vector = add
+            .deletion_vector
+            .as_ref()
+            .map(|v| format!(" dv={}", v.path_or_inline_dv));
         out.push(format!("+ {}{}", add.path, vector.unwrap_or_default()));
     }
     for remove in snapshot.tombstones().await.unwrap() {
-        let vector = remove.deletion_vector.as_ref().map(|v| format!(" dv={}", v.path_or_inline_dv));
+        let vector = remove
+            .deletion_vector
+            .as_ref()
+            .map(|v| format!(" dv={}", v.path_or_inline_dv));
         out.push(format!("- {}{}", remove.path, vector.unwrap_or_default()));
     }
-    out.extend(snapshot.txns().values().map(|t| format!("txn {} {}", t.app_id, t.version)));
-    out.extend(snapshot.domains().values().map(|d| format!("domain {} {}", d.domain, d.configuration)));
+    out.extend(
+        snapshot
+            .txns()
+            .values()
+            .map(|t| format!("txn {} {}", t.app_id, t.version)),
+    );
+    out.extend(
+        snapshot
+            .domains()
+            .values()
+            .map(|d| format!("domain {} {}", d.domain, d.configuration)),
+    );
     out.join("\n") + "\n"
 }

@@ -21,7 +21,9 @@ mod validate;
 mod tests;
 
 use deltaic_protocol::Action;
-use deltaic_protocol::action::{Add, AddCdcFile, DomainMetadata, Metadata, Protocol, Remove, SetTransaction};
+use deltaic_protocol::action::{
+    Add, AddCdcFile, DomainMetadata, Metadata, Protocol, Remove, SetTransaction,
+};
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_storage::TableStore;
 
@@ -95,7 +97,15 @@ impl Transaction {
     }
 
     fn start(store: TableStore, read: Option<Snapshot>, operation: Operation) -> Self {
-        Self { store, read, operation, protocol: None, metadata: None, actions: Vec::new(), scope: ReadScope::default() }
+        Self {
+            store,
+            read,
+            operation,
+            protocol: None,
+            metadata: None,
+            actions: Vec::new(),
+            scope: ReadScope::default(),
+        }
     }
 
     /// The snapshot that the transaction began on; `None` for a new table.
@@ -105,12 +115,16 @@ impl Transaction {
 
     /// The metadata as it will be: the staged one, else that of the snapshot.
     pub fn metadata(&self) -> Option<&Metadata> {
-        self.metadata.as_ref().or_else(|| self.read.as_ref().map(|s| s.metadata().as_ref()))
+        self.metadata
+            .as_ref()
+            .or_else(|| self.read.as_ref().map(|s| s.metadata().as_ref()))
     }
 
     /// The protocol as it will be: the staged one, else that of the snapshot.
     pub fn protocol(&self) -> Option<&Protocol> {
-        self.protocol.as_ref().or_else(|| self.read.as_ref().map(|s| s.protocol().as_ref()))
+        self.protocol
+            .as_ref()
+            .or_else(|| self.read.as_ref().map(|s| s.protocol().as_ref()))
     }
 
     /// The operation, for metrics that are known only at the end.
@@ -190,7 +204,9 @@ impl Transaction {
     /// Declares that these files were read.
     pub fn read_files<'a>(&mut self, files: impl IntoIterator<Item = &'a Add>) {
         let root = self.store.root();
-        let paths = files.into_iter().map(|add| crate::files::canonical_path(root, &add.path));
+        let paths = files
+            .into_iter()
+            .map(|add| crate::files::canonical_path(root, &add.path));
         self.scope.files.extend(paths);
     }
 

@@ -22,7 +22,10 @@ impl<'a> Columns<'a> {
 
     /// A nested struct, if the column is there.
     pub(crate) fn nested(self, name: &str) -> Option<Columns<'a>> {
-        self.rows.column_by_name(name)?.as_struct_opt().map(Columns::new)
+        self.rows
+            .column_by_name(name)?
+            .as_struct_opt()
+            .map(Columns::new)
     }
 
     /// The column itself.
@@ -57,8 +60,13 @@ impl<'a> Columns<'a> {
 
     /// The column as maps from text to text.
     pub(crate) fn map(self, name: &str) -> MapColumn {
-        let Some(map) = self.rows.column_by_name(name).and_then(|c| c.as_map_opt()) else { return MapColumn(None) };
-        let (Ok(keys), Ok(values)) = (cast(map.keys(), &DataType::Utf8), cast(map.values(), &DataType::Utf8)) else {
+        let Some(map) = self.rows.column_by_name(name).and_then(|c| c.as_map_opt()) else {
+            return MapColumn(None);
+        };
+        let (Ok(keys), Ok(values)) = (
+            cast(map.keys(), &DataType::Utf8),
+            cast(map.values(), &DataType::Utf8),
+        ) else {
             return MapColumn(None);
         };
         MapColumn(Some((map.clone(), keys, values)))
@@ -66,8 +74,16 @@ impl<'a> Columns<'a> {
 
     /// The column as lists of text.
     pub(crate) fn list(self, name: &str) -> ListColumn {
-        let Some(list) = self.rows.column_by_name(name).and_then(|c| c.as_list_opt::<i32>()) else { return ListColumn(None) };
-        let Ok(values) = cast(list.values(), &DataType::Utf8) else { return ListColumn(None) };
+        let Some(list) = self
+            .rows
+            .column_by_name(name)
+            .and_then(|c| c.as_list_opt::<i32>())
+        else {
+            return ListColumn(None);
+        };
+        let Ok(values) = cast(list.values(), &DataType::Utf8) else {
+            return ListColumn(None);
+        };
         ListColumn(Some((list.clone(), values)))
     }
 
@@ -132,12 +148,26 @@ impl MapColumn {
         let (keys, values) = (keys.as_string_opt::<i32>()?, values.as_string_opt::<i32>()?);
         let offsets = map.value_offsets();
         let range = usize::try_from(offsets[row]).ok()?..usize::try_from(offsets[row + 1]).ok()?;
-        Some(range.map(|i| (keys.value(i).to_owned(), values.is_valid(i).then(|| values.value(i).to_owned()))).collect())
+        Some(
+            range
+                .map(|i| {
+                    (
+                        keys.value(i).to_owned(),
+                        values.is_valid(i).then(|| values.value(i).to_owned()),
+                    )
+                })
+                .collect(),
+        )
     }
 
     /// The map without entries whose value is null.
     pub(crate) fn get_text(&self, row: usize) -> Option<BTreeMap<String, String>> {
-        Some(self.get(row)?.into_iter().filter_map(|(k, v)| Some((k, v?))).collect())
+        Some(
+            self.get(row)?
+                .into_iter()
+                .filter_map(|(k, v)| Some((k, v?)))
+                .collect(),
+        )
     }
 }
 
@@ -153,6 +183,11 @@ impl ListColumn {
         let values = values.as_string_opt::<i32>()?;
         let offsets = list.value_offsets();
         let range = usize::try_from(offsets[row]).ok()?..usize::try_from(offsets[row + 1]).ok()?;
-        Some(range.filter(|i| values.is_valid(*i)).map(|i| values.value(i).to_owned()).collect())
+        Some(
+            range
+                .filter(|i| values.is_valid(*i))
+                .map(|i| values.value(i).to_owned())
+                .collect(),
+        )
     }
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use arrow::array::{AsArray, RecordBatch, StructArray};
 use deltaic_protocol::action::{
-    Add, CheckpointMetadata, DomainMetadata, Format, Metadata, Protocol, Remove, SetTransaction, Sidecar, Tags,
+    Add, CheckpointMetadata, DomainMetadata, Format, Metadata, Protocol, Remove, SetTransaction,
+    Sidecar, Tags,
 };
 use deltaic_protocol::deletion_vector::DeletionVectorDescriptor;
 
@@ -60,12 +61,31 @@ impl<'a> VectorColumns<'a> {
 
 /// The `add` rows of a batch.
 pub(super) fn adds(batch: &RecordBatch, out: &mut Vec<Add>) {
-    let Some((rows, columns)) = column(batch, "add") else { return };
-    let (path, partition, tags) = (columns.text("path"), columns.map("partitionValues"), columns.map("tags"));
-    let (size, modified, change) = (columns.long("size"), columns.long("modificationTime"), columns.flag("dataChange"));
-    let (stats, parsed) = (columns.text("stats"), columns.nested("stats_parsed").map(StatsColumn::new));
-    let (base, since) = (columns.long("baseRowId"), columns.long("defaultRowCommitVersion"));
-    let (provider, vector) = (columns.text("clusteringProvider"), VectorColumns::new(columns));
+    let Some((rows, columns)) = column(batch, "add") else {
+        return;
+    };
+    let (path, partition, tags) = (
+        columns.text("path"),
+        columns.map("partitionValues"),
+        columns.map("tags"),
+    );
+    let (size, modified, change) = (
+        columns.long("size"),
+        columns.long("modificationTime"),
+        columns.flag("dataChange"),
+    );
+    let (stats, parsed) = (
+        columns.text("stats"),
+        columns.nested("stats_parsed").map(StatsColumn::new),
+    );
+    let (base, since) = (
+        columns.long("baseRowId"),
+        columns.long("defaultRowCommitVersion"),
+    );
+    let (provider, vector) = (
+        columns.text("clusteringProvider"),
+        VectorColumns::new(columns),
+    );
     for row in set_rows(rows, columns) {
         let Some(path) = path.get(row) else { continue };
         out.push(Add {
@@ -74,7 +94,9 @@ pub(super) fn adds(batch: &RecordBatch, out: &mut Vec<Add>) {
             size: size.get(row).unwrap_or_default(),
             modification_time: modified.get(row).unwrap_or_default(),
             data_change: change.get(row).unwrap_or_default(),
-            stats: stats.get(row).or_else(|| parsed.as_ref().and_then(|p| p.json(row))),
+            stats: stats
+                .get(row)
+                .or_else(|| parsed.as_ref().and_then(|p| p.json(row))),
             tags: tags.get(row).filter(|t| !t.is_empty()),
             deletion_vector: vector.as_ref().and_then(|v| v.get(row)),
             base_row_id: base.get(row),
@@ -86,11 +108,27 @@ pub(super) fn adds(batch: &RecordBatch, out: &mut Vec<Add>) {
 
 /// The `remove` rows of a batch.
 pub(super) fn removes(batch: &RecordBatch, out: &mut Vec<Remove>) {
-    let Some((rows, columns)) = column(batch, "remove") else { return };
-    let (path, deleted, change) = (columns.text("path"), columns.long("deletionTimestamp"), columns.flag("dataChange"));
-    let (extended, partition) = (columns.flag("extendedFileMetadata"), columns.map("partitionValues"));
-    let (size, tags, vector) = (columns.long("size"), columns.map("tags"), VectorColumns::new(columns));
-    let (base, since) = (columns.long("baseRowId"), columns.long("defaultRowCommitVersion"));
+    let Some((rows, columns)) = column(batch, "remove") else {
+        return;
+    };
+    let (path, deleted, change) = (
+        columns.text("path"),
+        columns.long("deletionTimestamp"),
+        columns.flag("dataChange"),
+    );
+    let (extended, partition) = (
+        columns.flag("extendedFileMetadata"),
+        columns.map("partitionValues"),
+    );
+    let (size, tags, vector) = (
+        columns.long("size"),
+        columns.map("tags"),
+        VectorColumns::new(columns),
+    );
+    let (base, since) = (
+        columns.long("baseRowId"),
+        columns.long("defaultRowCommitVersion"),
+    );
     for row in set_rows(rows, columns) {
         let Some(path) = path.get(row) else { continue };
         out.push(Remove {
@@ -125,18 +163,30 @@ pub(super) fn protocol(batch: &RecordBatch) -> Option<Protocol> {
 pub(super) fn metadata(batch: &RecordBatch) -> Option<Metadata> {
     let (rows, columns) = column(batch, "metaData")?;
     let row = set_rows(rows, columns).next()?;
-    let format = columns.nested("format").filter(|f| f.is_set(row)).map(|f| Format {
-        provider: f.text("provider").get(row).unwrap_or_else(|| "parquet".to_owned()),
-        options: f.map("options").get_text(row).unwrap_or_default(),
-    });
+    let format = columns
+        .nested("format")
+        .filter(|f| f.is_set(row))
+        .map(|f| Format {
+            provider: f
+                .text("provider")
+                .get(row)
+                .unwrap_or_else(|| "parquet".to_owned()),
+            options: f.map("options").get_text(row).unwrap_or_default(),
+        });
     Some(Metadata {
         id: columns.text("id").get(row)?,
         name: columns.text("name").get(row),
         description: columns.text("description").get(row),
         format: format.unwrap_or_default(),
         schema_string: columns.text("schemaString").get(row).unwrap_or_default(),
-        partition_columns: columns.list("partitionColumns").get(row).unwrap_or_default(),
-        configuration: columns.map("configuration").get_text(row).unwrap_or_default(),
+        partition_columns: columns
+            .list("partitionColumns")
+            .get(row)
+            .unwrap_or_default(),
+        configuration: columns
+            .map("configuration")
+            .get_text(row)
+            .unwrap_or_default(),
         created_time: columns.long("createdTime").get(row),
         extra: serde_json::Map::new(),
     })
@@ -144,20 +194,35 @@ pub(super) fn metadata(batch: &RecordBatch) -> Option<Metadata> {
 
 /// The `txn` rows of a batch.
 pub(super) fn txns(batch: &RecordBatch, out: &mut Vec<SetTransaction>) {
-    let Some((rows, columns)) = column(batch, "txn") else { return };
-    let (app, version, updated) = (columns.text("appId"), columns.long("version"), columns.long("lastUpdated"));
+    let Some((rows, columns)) = column(batch, "txn") else {
+        return;
+    };
+    let (app, version, updated) = (
+        columns.text("appId"),
+        columns.long("version"),
+        columns.long("lastUpdated"),
+    );
     for row in set_rows(rows, columns) {
         if let (Some(app_id), Some(version)) = (app.get(row), version.get(row)) {
-            out.push(SetTransaction { app_id, version, last_updated: updated.get(row) });
+            out.push(SetTransaction {
+                app_id,
+                version,
+                last_updated: updated.get(row),
+            });
         }
     }
 }
 
 /// The `domainMetadata` rows of a batch.
 pub(super) fn domains(batch: &RecordBatch, out: &mut Vec<DomainMetadata>) {
-    let Some((rows, columns)) = column(batch, "domainMetadata") else { return };
-    let (domain, configuration, removed) =
-        (columns.text("domain"), columns.text("configuration"), columns.flag("removed"));
+    let Some((rows, columns)) = column(batch, "domainMetadata") else {
+        return;
+    };
+    let (domain, configuration, removed) = (
+        columns.text("domain"),
+        columns.text("configuration"),
+        columns.flag("removed"),
+    );
     for row in set_rows(rows, columns) {
         if let Some(domain) = domain.get(row) {
             out.push(DomainMetadata {
@@ -171,8 +236,14 @@ pub(super) fn domains(batch: &RecordBatch, out: &mut Vec<DomainMetadata>) {
 
 /// The `sidecar` rows of a batch.
 pub(super) fn sidecars(batch: &RecordBatch, out: &mut Vec<Sidecar>) {
-    let Some((rows, columns)) = column(batch, "sidecar") else { return };
-    let (path, size, modified) = (columns.text("path"), columns.long("sizeInBytes"), columns.long("modificationTime"));
+    let Some((rows, columns)) = column(batch, "sidecar") else {
+        return;
+    };
+    let (path, size, modified) = (
+        columns.text("path"),
+        columns.long("sizeInBytes"),
+        columns.long("modificationTime"),
+    );
     let tags = columns.map("tags");
     for row in set_rows(rows, columns) {
         if let Some(path) = path.get(row) {
@@ -191,5 +262,8 @@ pub(super) fn checkpoint_metadata(batch: &RecordBatch) -> Option<CheckpointMetad
     let (rows, columns) = column(batch, "checkpointMetadata")?;
     let row = set_rows(rows, columns).next()?;
     let tags: Option<Tags> = columns.map("tags").get(row).map(BTreeMap::from_iter);
-    Some(CheckpointMetadata { version: columns.long("version").get(row)?, tags })
+    Some(CheckpointMetadata {
+        version: columns.long("version").get(row)?,
+        tags,
+    })
 }

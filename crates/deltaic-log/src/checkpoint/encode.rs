@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, BooleanArray, Int32Array, Int64Array, ListBuilder, MapBuilder, MapFieldNames, RecordBatch, StringArray,
-    StringBuilder, StructArray, new_null_array,
+    ArrayRef, BooleanArray, Int32Array, Int64Array, ListBuilder, MapBuilder, MapFieldNames,
+    RecordBatch, StringArray, StringBuilder, StructArray, new_null_array,
 };
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{DataType as ArrowType, Field, Fields};
@@ -39,23 +39,47 @@ pub(super) enum Row<'a> {
 ///
 /// # Errors
 /// Arrow refuses the columns, which would be a defect here.
-pub(super) fn batch(schema: &StructType, columns: &CheckpointColumns, rows: &[Row<'_>]) -> Result<RecordBatch> {
+pub(super) fn batch(
+    schema: &StructType,
+    columns: &CheckpointColumns,
+    rows: &[Row<'_>],
+) -> Result<RecordBatch> {
     let arrow = to_arrow(schema);
-    let arrays: Result<Vec<ArrayRef>, ArrowError> = arrow.fields().iter().map(|f| column(f, columns, rows)).collect();
-    arrays.and_then(|arrays| RecordBatch::try_new(arrow, arrays)).map_err(internal)
+    let arrays: Result<Vec<ArrayRef>, ArrowError> = arrow
+        .fields()
+        .iter()
+        .map(|f| column(f, columns, rows))
+        .collect();
+    arrays
+        .and_then(|arrays| RecordBatch::try_new(arrow, arrays))
+        .map_err(internal)
 }
 
 pub(super) fn internal(error: impl std::error::Error + Send + Sync + 'static) -> DeltaError {
     DeltaError::internal(format!("a checkpoint could not be put together: {error}"))
 }
 
-fn column(field: &Field, columns: &CheckpointColumns, rows: &[Row<'_>]) -> Result<ArrayRef, ArrowError> {
+fn column(
+    field: &Field,
+    columns: &CheckpointColumns,
+    rows: &[Row<'_>],
+) -> Result<ArrayRef, ArrowError> {
     macro_rules! of_kind {
         ($kind:path) => {
-            rows.iter().map(|r| if let $kind(inner) = r { Some(*inner) } else { None }).collect::<Vec<_>>()
+            rows.iter()
+                .map(|r| {
+                    if let $kind(inner) = r {
+                        Some(*inner)
+                    } else {
+                        None
+                    }
+                })
+                .collect::<Vec<_>>()
         };
     }
-    let ArrowType::Struct(fields) = field.data_type() else { return Ok(new_null_array(field.data_type(), rows.len())) };
+    let ArrowType::Struct(fields) = field.data_type() else {
+        return Ok(new_null_array(field.data_type(), rows.len()));
+    };
     match field.name().as_str() {
         "txn" => structure(fields, &of_kind!(Row::Txn), |v| {
             vec![
@@ -68,8 +92,14 @@ fn column(field: &Field, columns: &CheckpointColumns, rows: &[Row<'_>]) -> Resul
             vec![
                 ints(v.iter().map(|p| p.map(|p| p.min_reader_version))),
                 ints(v.iter().map(|p| p.map(|p| p.min_writer_version))),
-                lists(v.iter().map(|p| p.and_then(|p| p.reader_features.as_deref()))),
-                lists(v.iter().map(|p| p.and_then(|p| p.writer_features.as_deref()))),
+                lists(
+                    v.iter()
+                        .map(|p| p.and_then(|p| p.reader_features.as_deref())),
+                ),
+                lists(
+                    v.iter()
+                        .map(|p| p.and_then(|p| p.writer_features.as_deref())),
+                ),
             ]
         }),
         "domainMetadata" => structure(fields, &of_kind!(Row::Domain), |v| {
@@ -80,7 +110,10 @@ fn column(field: &Field, columns: &CheckpointColumns, rows: &[Row<'_>]) -> Resul
             ]
         }),
         "checkpointMetadata" => structure(fields, &of_kind!(Row::CheckpointMetadata), |v| {
-            vec![longs(v.iter().map(|c| c.map(|c| c.version))), maps(v.iter().map(|c| c.and_then(|c| c.tags.as_ref())))]
+            vec![
+                longs(v.iter().map(|c| c.map(|c| c.version))),
+                maps(v.iter().map(|c| c.and_then(|c| c.tags.as_ref()))),
+            ]
         }),
         "sidecar" => structure(fields, &of_kind!(Row::Sidecar), |v| {
             vec![
@@ -97,11 +130,21 @@ fn column(field: &Field, columns: &CheckpointColumns, rows: &[Row<'_>]) -> Resul
                 longs(v.iter().map(|r| r.and_then(|r| r.deletion_timestamp))),
                 flags(v.iter().map(|r| r.map(|_| false))),
                 flags(v.iter().map(|r| r.and_then(|r| r.extended_file_metadata))),
-                maps(v.iter().map(|r| r.and_then(|r| r.partition_values.as_ref()))),
+                maps(
+                    v.iter()
+                        .map(|r| r.and_then(|r| r.partition_values.as_ref())),
+                ),
                 longs(v.iter().map(|r| r.and_then(|r| r.size))),
-                vectors(&v.iter().map(|r| r.and_then(|r| r.deletion_vector.as_ref())).collect::<Vec<_>>()),
+                vectors(
+                    &v.iter()
+                        .map(|r| r.and_then(|r| r.deletion_vector.as_ref()))
+                        .collect::<Vec<_>>(),
+                ),
                 longs(v.iter().map(|r| r.and_then(|r| r.base_row_id))),
-                longs(v.iter().map(|r| r.and_then(|r| r.default_row_commit_version))),
+                longs(
+                    v.iter()
+                        .map(|r| r.and_then(|r| r.default_row_commit_version)),
+                ),
             ]
         }),
         "add" => adds(fields, columns, &of_kind!(Row::Add)),
@@ -109,7 +152,11 @@ fn column(field: &Field, columns: &CheckpointColumns, rows: &[Row<'_>]) -> Resul
     }
 }
 
-fn adds(fields: &Fields, columns: &CheckpointColumns, adds: &[Option<&Add>]) -> Result<ArrayRef, ArrowError> {
+fn adds(
+    fields: &Fields,
+    columns: &CheckpointColumns,
+    adds: &[Option<&Add>],
+) -> Result<ArrayRef, ArrowError> {
     structure(fields, adds, |v| {
         let mut out = vec![
             texts(v.iter().map(|a| a.map(|a| a.path.as_str()))),
@@ -118,10 +165,20 @@ fn adds(fields: &Fields, columns: &CheckpointColumns, adds: &[Option<&Add>]) -> 
             longs(v.iter().map(|a| a.map(|a| a.modification_time))),
             flags(v.iter().map(|a| a.map(|_| false))),
             maps(v.iter().map(|a| a.and_then(|a| a.tags.as_ref()))),
-            vectors(&v.iter().map(|a| a.and_then(|a| a.deletion_vector.as_ref())).collect::<Vec<_>>()),
+            vectors(
+                &v.iter()
+                    .map(|a| a.and_then(|a| a.deletion_vector.as_ref()))
+                    .collect::<Vec<_>>(),
+            ),
             longs(v.iter().map(|a| a.and_then(|a| a.base_row_id))),
-            longs(v.iter().map(|a| a.and_then(|a| a.default_row_commit_version))),
-            texts(v.iter().map(|a| a.and_then(|a| a.clustering_provider.as_deref()))),
+            longs(
+                v.iter()
+                    .map(|a| a.and_then(|a| a.default_row_commit_version)),
+            ),
+            texts(
+                v.iter()
+                    .map(|a| a.and_then(|a| a.clustering_provider.as_deref())),
+            ),
         ];
         if columns.stats_text {
             out.push(texts(v.iter().map(|a| a.and_then(|a| a.stats.as_deref()))));
@@ -130,8 +187,10 @@ fn adds(fields: &Fields, columns: &CheckpointColumns, adds: &[Option<&Add>]) -> 
             out.push(partitions(schema, v));
         }
         if let Some(schema) = &columns.stats_parsed {
-            let parsed: Vec<Option<serde_json::Value>> =
-                v.iter().map(|a| serde_json::from_str(a.and_then(|a| a.stats.as_deref())?).ok()).collect();
+            let parsed: Vec<Option<serde_json::Value>> = v
+                .iter()
+                .map(|a| serde_json::from_str(a.and_then(|a| a.stats.as_deref())?).ok())
+                .collect();
             let refs: Vec<Option<&serde_json::Value>> = parsed.iter().map(Option::as_ref).collect();
             out.push(statistics_array(&DataType::Struct(schema.clone()), &refs));
         }
@@ -140,9 +199,15 @@ fn adds(fields: &Fields, columns: &CheckpointColumns, adds: &[Option<&Add>]) -> 
 }
 
 fn partitions(schema: &StructType, adds: &[Option<&Add>]) -> ArrayRef {
-    let columns: Vec<Column> = schema.iter().map(|f| Column::new(&f.name, f.data_type.clone())).collect();
+    let columns: Vec<Column> = schema
+        .iter()
+        .map(|f| Column::new(&f.name, f.data_type.clone()))
+        .collect();
     let zone = Zone::utc();
-    let rows: Vec<_> = adds.iter().map(|a| a.map(|a| partition_values(&a.partition_values, &columns, &zone))).collect();
+    let rows: Vec<_> = adds
+        .iter()
+        .map(|a| a.map(|a| partition_values(&a.partition_values, &columns, &zone)))
+        .collect();
     typed_struct(schema, &rows)
 }
 
@@ -178,10 +243,17 @@ fn structure<T>(
     children: impl FnOnce(&[Option<T>]) -> Vec<ArrayRef>,
 ) -> Result<ArrayRef, ArrowError> {
     if values.iter().all(Option::is_none) {
-        return Ok(new_null_array(&ArrowType::Struct(fields.clone()), values.len()));
+        return Ok(new_null_array(
+            &ArrowType::Struct(fields.clone()),
+            values.len(),
+        ));
     }
     let nulls: NullBuffer = values.iter().map(Option::is_some).collect();
-    Ok(Arc::new(StructArray::try_new(fields.clone(), children(values), Some(nulls))?))
+    Ok(Arc::new(StructArray::try_new(
+        fields.clone(),
+        children(values),
+        Some(nulls),
+    )?))
 }
 
 fn vectors(values: &[Option<&DeletionVectorDescriptor>]) -> ArrayRef {
@@ -226,7 +298,11 @@ fn flags(values: impl Iterator<Item = Option<bool>>) -> ArrayRef {
 }
 
 fn lists<'a>(values: impl Iterator<Item = Option<&'a [String]>>) -> ArrayRef {
-    let mut builder = ListBuilder::new(StringBuilder::new()).with_field(Field::new("element", ArrowType::Utf8, true));
+    let mut builder = ListBuilder::new(StringBuilder::new()).with_field(Field::new(
+        "element",
+        ArrowType::Utf8,
+        true,
+    ));
     for list in values {
         for text in list.unwrap_or_default() {
             builder.values().append_value(text);
@@ -236,16 +312,26 @@ fn lists<'a>(values: impl Iterator<Item = Option<&'a [String]>>) -> ArrayRef {
     Arc::new(builder.finish())
 }
 
-fn maps<'a>(values: impl Iterator<Item = Option<&'a std::collections::BTreeMap<String, Option<String>>>>) -> ArrayRef {
+fn maps<'a>(
+    values: impl Iterator<Item = Option<&'a std::collections::BTreeMap<String, Option<String>>>>,
+) -> ArrayRef {
     entries(values.map(|map| map.map(|map| map.iter().map(|(k, v)| (k.as_str(), v.as_deref())))))
 }
 
-fn text_maps<'a>(values: impl Iterator<Item = Option<std::collections::btree_map::Iter<'a, String, String>>>) -> ArrayRef {
+fn text_maps<'a>(
+    values: impl Iterator<Item = Option<std::collections::btree_map::Iter<'a, String, String>>>,
+) -> ArrayRef {
     entries(values.map(|map| map.map(|map| map.map(|(k, v)| (k.as_str(), Some(v.as_str()))))))
 }
 
-fn entries<'a>(values: impl Iterator<Item = Option<impl Iterator<Item = (&'a str, Option<&'a str>)>>>) -> ArrayRef {
-    let names = MapFieldNames { entry: "key_value".to_owned(), key: "key".to_owned(), value: "value".to_owned() };
+fn entries<'a>(
+    values: impl Iterator<Item = Option<impl Iterator<Item = (&'a str, Option<&'a str>)>>>,
+) -> ArrayRef {
+    let names = MapFieldNames {
+        entry: "key_value".to_owned(),
+        key: "key".to_owned(),
+        value: "value".to_owned(),
+    };
     let mut builder = MapBuilder::new(Some(names), StringBuilder::new(), StringBuilder::new());
     for map in values {
         let set = map.is_some();

@@ -32,18 +32,30 @@ impl LogParquet {
     /// # Errors
     /// The file is missing, or not a whole Parquet file.
     pub(crate) async fn open(store: &TableStore, name: &str, size: u64) -> Result<Self> {
-        let whole = if size <= WHOLE_FILE_BYTES { Some(store.log().read(name).await?) } else { None };
-        let mut reader = LogReader { store: store.clone(), name: name.to_owned(), size, whole };
+        let whole = if size <= WHOLE_FILE_BYTES {
+            Some(store.log().read(name).await?)
+        } else {
+            None
+        };
+        let mut reader = LogReader {
+            store: store.clone(),
+            name: name.to_owned(),
+            size,
+            whole,
+        };
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let metadata = ArrowReaderMetadata::load_async(&mut reader, options).await;
-        let metadata = metadata.map_err(|e| damaged(store, name, "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER", e))?;
+        let metadata = metadata
+            .map_err(|e| damaged(store, name, "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER", e))?;
         Ok(Self { reader, metadata })
     }
 
     /// Whether the file has a column at this path of names.
     pub(crate) fn has(&self, path: &[&str]) -> bool {
         let mut fields = self.metadata.schema().fields();
-        let Some((last, parents)) = path.split_last() else { return false };
+        let Some((last, parents)) = path.split_last() else {
+            return false;
+        };
         for name in parents {
             match fields.find(name).map(|(_, f)| f.data_type()) {
                 Some(arrow::datatypes::DataType::Struct(inner)) => fields = inner,
@@ -61,22 +73,37 @@ impl LogParquet {
         let schema = self.metadata.parquet_schema();
         let wanted = (0..schema.num_columns()).filter(|i| {
             let path = schema.column(*i).path().string();
-            columns.iter().any(|c| path == *c || path.strip_prefix(c.as_str()).is_some_and(|rest| rest.starts_with('.')))
+            columns.iter().any(|c| {
+                path == *c
+                    || path
+                        .strip_prefix(c.as_str())
+                        .is_some_and(|rest| rest.starts_with('.'))
+            })
         });
         let mask = ProjectionMask::leaves(schema, wanted);
-        let stream = ParquetRecordBatchStreamBuilder::new_with_metadata(self.reader.clone(), self.metadata.clone())
-            .with_projection(mask)
-            .with_batch_size(BATCH_ROWS)
-            .build()
-            .map_err(|e| self.reader.damaged(e))?;
-        stream.try_collect().await.map_err(|e| self.reader.damaged(e))
+        let stream = ParquetRecordBatchStreamBuilder::new_with_metadata(
+            self.reader.clone(),
+            self.metadata.clone(),
+        )
+        .with_projection(mask)
+        .with_batch_size(BATCH_ROWS)
+        .build()
+        .map_err(|e| self.reader.damaged(e))?;
+        stream
+            .try_collect()
+            .await
+            .map_err(|e| self.reader.damaged(e))
     }
 }
 
 /// An error about a Parquet file of the log that cannot be used.
 fn damaged(store: &TableStore, name: &str, class: &'static str, error: ParquetError) -> DeltaError {
     let path = store.root().display(&format!("{LOG_DIR}/{name}"));
-    DeltaError::new(class).param("path", &path).with_path(path).with_kind(ErrorKind::Corrupt).with_source(error)
+    DeltaError::new(class)
+        .param("path", &path)
+        .with_path(path)
+        .with_kind(ErrorKind::Corrupt)
+        .with_source(error)
 }
 
 #[derive(Clone)]
@@ -97,11 +124,17 @@ impl AsyncFileReader for LogReader {
     fn get_bytes(&mut self, range: Range<u64>) -> BoxFuture<'_, parquet::errors::Result<Bytes>> {
         async move {
             if let Some(whole) = &self.whole {
-                let end = usize::try_from(range.end).unwrap_or(usize::MAX).min(whole.len());
+                let end = usize::try_from(range.end)
+                    .unwrap_or(usize::MAX)
+                    .min(whole.len());
                 let start = usize::try_from(range.start).unwrap_or(usize::MAX).min(end);
                 return Ok(whole.slice(start..end));
             }
-            self.store.log().read_range(&self.name, range).await.map_err(|e| ParquetError::External(Box::new(e)))
+            self.store
+                .log()
+                .read_range(&self.name, range)
+                .await
+                .map_err(|e| ParquetError::External(Box::new(e)))
         }
         .boxed()
     }

@@ -1,7 +1,10 @@
 //! Reading checkpoints: what is not a file first, files when somebody wants them.
 
 use arrow::array::RecordBatch;
-use deltaic_protocol::action::{Action, Add, CheckpointMetadata, DomainMetadata, Metadata, Protocol, Remove, SetTransaction, Sidecar};
+use deltaic_protocol::action::{
+    Action, Add, CheckpointMetadata, DomainMetadata, Metadata, Protocol, Remove, SetTransaction,
+    Sidecar,
+};
 use deltaic_protocol::error::Result;
 use deltaic_protocol::file_name::SIDECAR_DIR;
 use deltaic_storage::{LOG_DIR, TableStore, decode_uri_path};
@@ -51,14 +54,24 @@ pub async fn read_header(store: &TableStore, files: &CheckpointFiles) -> Result<
         }
         return Ok(header);
     }
-    let wanted = ["protocol", "metaData", "txn", "domainMetadata", "sidecar", "checkpointMetadata"].map(str::to_owned);
+    let wanted = [
+        "protocol",
+        "metaData",
+        "txn",
+        "domainMetadata",
+        "sidecar",
+        "checkpointMetadata",
+    ]
+    .map(str::to_owned);
     for batch in read_parts(store, parts(files), |_| wanted.to_vec()).await? {
         header.protocol = header.protocol.or_else(|| decode::protocol(&batch));
         header.metadata = header.metadata.or_else(|| decode::metadata(&batch));
         decode::txns(&batch, &mut header.txns);
         decode::domains(&batch, &mut header.domains);
         decode::sidecars(&batch, &mut header.sidecars);
-        header.checkpoint_metadata = header.checkpoint_metadata.or_else(|| decode::checkpoint_metadata(&batch));
+        header.checkpoint_metadata = header
+            .checkpoint_metadata
+            .or_else(|| decode::checkpoint_metadata(&batch));
     }
     Ok(header)
 }
@@ -70,14 +83,23 @@ pub async fn read_header(store: &TableStore, files: &CheckpointFiles) -> Result<
 pub async fn read_adds(store: &TableStore, files: &CheckpointFiles) -> Result<Vec<Add>> {
     let mut out = Vec::new();
     if files.kind == CheckpointKind::V2Json {
-        out.extend(json_actions(store, files).await?.into_iter().filter_map(|a| match a {
-            Action::Add(add) => Some(add),
-            _ => None,
-        }));
+        out.extend(
+            json_actions(store, files)
+                .await?
+                .into_iter()
+                .filter_map(|a| match a {
+                    Action::Add(add) => Some(add),
+                    _ => None,
+                }),
+        );
     }
     let all = file_parts(store, files).await?;
     let plain = |file: &LogParquet| {
-        let stats = if file.has(&["add", "stats"]) { "stats" } else { "stats_parsed" };
+        let stats = if file.has(&["add", "stats"]) {
+            "stats"
+        } else {
+            "stats_parsed"
+        };
         add_columns(stats)
     };
     for batch in read_parts(store, all.clone(), plain).await? {
@@ -85,7 +107,9 @@ pub async fn read_adds(store: &TableStore, files: &CheckpointFiles) -> Result<Ve
     }
     if !out.is_empty() && out.iter().all(|add| add.stats.is_none()) {
         // A checkpoint may have the text column and leave it empty in favour of the typed one.
-        let parsed = |file: &LogParquet| match file.has(&["add", "stats_parsed"]) && file.has(&["add", "stats"]) {
+        let parsed = |file: &LogParquet| match file.has(&["add", "stats_parsed"])
+            && file.has(&["add", "stats"])
+        {
             true => add_columns("stats_parsed"),
             false => Vec::new(),
         };
@@ -107,10 +131,15 @@ pub async fn read_adds(store: &TableStore, files: &CheckpointFiles) -> Result<Ve
 pub async fn read_removes(store: &TableStore, files: &CheckpointFiles) -> Result<Vec<Remove>> {
     let mut out = Vec::new();
     if files.kind == CheckpointKind::V2Json {
-        out.extend(json_actions(store, files).await?.into_iter().filter_map(|a| match a {
-            Action::Remove(remove) => Some(remove),
-            _ => None,
-        }));
+        out.extend(
+            json_actions(store, files)
+                .await?
+                .into_iter()
+                .filter_map(|a| match a {
+                    Action::Remove(remove) => Some(remove),
+                    _ => None,
+                }),
+        );
     }
     let all = file_parts(store, files).await?;
     for batch in read_parts(store, all, |_| vec!["remove".to_owned()]).await? {
@@ -121,10 +150,23 @@ pub async fn read_removes(store: &TableStore, files: &CheckpointFiles) -> Result
 
 fn add_columns(stats: &str) -> Vec<String> {
     let plain = [
-        "path", "partitionValues", "size", "modificationTime", "dataChange", "tags", "deletionVector", "baseRowId",
-        "defaultRowCommitVersion", "clusteringProvider",
+        "path",
+        "partitionValues",
+        "size",
+        "modificationTime",
+        "dataChange",
+        "tags",
+        "deletionVector",
+        "baseRowId",
+        "defaultRowCommitVersion",
+        "clusteringProvider",
     ];
-    plain.iter().copied().chain([stats]).map(|name| format!("add.{name}")).collect()
+    plain
+        .iter()
+        .copied()
+        .chain([stats])
+        .map(|name| format!("add.{name}"))
+        .collect()
 }
 
 /// A Parquet file inside the log folder.
@@ -137,7 +179,14 @@ struct Part {
 fn parts(files: &CheckpointFiles) -> Vec<Part> {
     match files.kind {
         CheckpointKind::V2Json => Vec::new(),
-        _ => files.files.iter().map(|f| Part { name: f.path.clone(), size: f.size }).collect(),
+        _ => files
+            .files
+            .iter()
+            .map(|f| Part {
+                name: f.path.clone(),
+                size: f.size,
+            })
+            .collect(),
     }
 }
 
@@ -161,10 +210,15 @@ async fn read_sidecars(store: &TableStore, files: &CheckpointFiles) -> Result<Ve
     match files.kind {
         CheckpointKind::MultiPart { .. } => {}
         CheckpointKind::V2Json => {
-            out.extend(json_actions(store, files).await?.into_iter().filter_map(|a| match a {
-                Action::Sidecar(sidecar) => Some(sidecar),
-                _ => None,
-            }));
+            out.extend(
+                json_actions(store, files)
+                    .await?
+                    .into_iter()
+                    .filter_map(|a| match a {
+                        Action::Sidecar(sidecar) => Some(sidecar),
+                        _ => None,
+                    }),
+            );
         }
         CheckpointKind::Classic | CheckpointKind::V2Parquet => {
             for batch in read_parts(store, parts(files), |_| vec!["sidecar".to_owned()]).await? {
@@ -178,7 +232,9 @@ async fn read_sidecars(store: &TableStore, files: &CheckpointFiles) -> Result<Ve
 /// The place of a sidecar below the log folder. Its path is a bare name, relative to the sidecar folder, or absolute.
 fn sidecar_name(decoded: &str) -> String {
     let marker = format!("{LOG_DIR}/{SIDECAR_DIR}/");
-    let bare = decoded.rfind(&marker).map_or(decoded, |at| &decoded[at + marker.len()..]);
+    let bare = decoded
+        .rfind(&marker)
+        .map_or(decoded, |at| &decoded[at + marker.len()..]);
     format!("{SIDECAR_DIR}/{bare}")
 }
 
@@ -186,7 +242,12 @@ async fn json_actions(store: &TableStore, files: &CheckpointFiles) -> Result<Vec
     let mut out = Vec::new();
     for file in &files.files {
         let bytes = store.log().read(&file.path).await?;
-        out.extend(parse_actions(store.root(), &file.path, files.version, &bytes)?);
+        out.extend(parse_actions(
+            store.root(),
+            &file.path,
+            files.version,
+            &bytes,
+        )?);
     }
     Ok(out)
 }
@@ -202,7 +263,11 @@ async fn read_parts(
         .map(|part| async move {
             let file = LogParquet::open(store, &part.name, part.size).await?;
             let columns = wanted(&file);
-            if columns.is_empty() { Ok(Vec::new()) } else { file.read(&columns).await }
+            if columns.is_empty() {
+                Ok(Vec::new())
+            } else {
+                file.read(&columns).await
+            }
         })
         .buffered(CONCURRENCY)
         .try_collect()

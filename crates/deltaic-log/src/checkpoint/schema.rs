@@ -39,7 +39,10 @@ impl CheckpointColumns {
             Layout::Classic => StructType::new([txn(), add, remove].into_iter().chain(rest)),
             Layout::V2 => {
                 let extra = [
-                    StructField::nullable("checkpointMetadata", DataType::Struct(checkpoint_metadata())),
+                    StructField::nullable(
+                        "checkpointMetadata",
+                        DataType::Struct(checkpoint_metadata()),
+                    ),
                     StructField::nullable("sidecar", DataType::Struct(sidecar())),
                 ];
                 StructType::new([txn(), add, remove].into_iter().chain(rest).chain(extra))
@@ -63,8 +66,16 @@ impl CheckpointColumns {
         if self.stats_text {
             fields.push(text("stats"));
         }
-        fields.extend(self.partition_parsed.clone().map(|s| StructField::nullable("partitionValues_parsed", DataType::Struct(s))));
-        fields.extend(self.stats_parsed.clone().map(|s| StructField::nullable("stats_parsed", DataType::Struct(s))));
+        fields.extend(
+            self.partition_parsed
+                .clone()
+                .map(|s| StructField::nullable("partitionValues_parsed", DataType::Struct(s))),
+        );
+        fields.extend(
+            self.stats_parsed
+                .clone()
+                .map(|s| StructField::nullable("stats_parsed", DataType::Struct(s))),
+        );
         StructType::new(fields)
     }
 }
@@ -86,7 +97,10 @@ fn flag(name: &str) -> StructField {
 }
 
 fn text_map(name: &str) -> StructField {
-    StructField::nullable(name, DataType::map(DataType::String, DataType::String, true))
+    StructField::nullable(
+        name,
+        DataType::map(DataType::String, DataType::String, true),
+    )
 }
 
 fn text_list(name: &str) -> StructField {
@@ -94,13 +108,22 @@ fn text_list(name: &str) -> StructField {
 }
 
 fn vector() -> StructField {
-    let fields =
-        [text("storageType"), text("pathOrInlineDv"), int("offset"), int("sizeInBytes"), long("cardinality"), long("maxRowIndex")];
+    let fields = [
+        text("storageType"),
+        text("pathOrInlineDv"),
+        int("offset"),
+        int("sizeInBytes"),
+        long("cardinality"),
+        long("maxRowIndex"),
+    ];
     StructField::nullable("deletionVector", DataType::structure(fields))
 }
 
 fn txn() -> StructField {
-    StructField::nullable("txn", DataType::structure([text("appId"), long("version"), long("lastUpdated")]))
+    StructField::nullable(
+        "txn",
+        DataType::structure([text("appId"), long("version"), long("lastUpdated")]),
+    )
 }
 
 fn remove() -> StructType {
@@ -122,7 +145,10 @@ fn metadata() -> StructType {
         text("id"),
         text("name"),
         text("description"),
-        StructField::nullable("format", DataType::structure([text("provider"), text_map("options")])),
+        StructField::nullable(
+            "format",
+            DataType::structure([text("provider"), text_map("options")]),
+        ),
         text("schemaString"),
         text_list("partitionColumns"),
         text_map("configuration"),
@@ -131,7 +157,12 @@ fn metadata() -> StructType {
 }
 
 fn protocol() -> StructType {
-    StructType::new([int("minReaderVersion"), int("minWriterVersion"), text_list("readerFeatures"), text_list("writerFeatures")])
+    StructType::new([
+        int("minReaderVersion"),
+        int("minWriterVersion"),
+        text_list("readerFeatures"),
+        text_list("writerFeatures"),
+    ])
 }
 
 fn domain() -> StructType {
@@ -143,5 +174,10 @@ fn checkpoint_metadata() -> StructType {
 }
 
 fn sidecar() -> StructType {
-    StructType::new([text("path"), long("sizeInBytes"), long("modificationTime"), text_map("tags")])
+    StructType::new([
+        text("path"),
+        long("sizeInBytes"),
+        long("modificationTime"),
+        text_map("tags"),
+    ])
 }

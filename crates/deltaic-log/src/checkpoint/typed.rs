@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int8Array, Int16Array,
-    Int32Array, Int64Array, StringArray, StructArray, TimestampMicrosecondArray, new_null_array,
+    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array,
+    Int8Array, Int16Array, Int32Array, Int64Array, StringArray, StructArray,
+    TimestampMicrosecondArray, new_null_array,
 };
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{DataType as ArrowType, Fields};
@@ -18,26 +19,51 @@ use crate::skipping::Value;
 /// Values of statistics, which nest as the schema does.
 pub(super) fn statistics_array(data_type: &DataType, values: &[Option<&Json>]) -> ArrayRef {
     let DataType::Struct(schema) = data_type else {
-        let typed: Vec<Option<Value>> = values.iter().map(|v| Value::from_statistics((*v)?, data_type)).collect();
+        if *data_type == DataType::Boolean {
+            return Arc::new(
+                values
+                    .iter()
+                    .map(|v| v.and_then(Json::as_bool))
+                    .collect::<BooleanArray>(),
+            );
+        }
+        let typed: Vec<Option<Value>> = values
+            .iter()
+            .map(|v| Value::from_statistics((*v)?, data_type))
+            .collect();
         return typed_array(data_type, typed);
     };
-    let objects: Vec<Option<&serde_json::Map<String, Json>>> = values.iter().map(|v| v.and_then(Json::as_object)).collect();
+    let objects: Vec<Option<&serde_json::Map<String, Json>>> =
+        values.iter().map(|v| v.and_then(Json::as_object)).collect();
     let children = schema
         .iter()
         .map(|field| {
-            let inner: Vec<Option<&Json>> = objects.iter().map(|o| o.and_then(|o| o.get(&field.name))).collect();
+            let inner: Vec<Option<&Json>> = objects
+                .iter()
+                .map(|o| o.and_then(|o| o.get(&field.name)))
+                .collect();
             statistics_array(&field.data_type, &inner)
         })
         .collect();
-    structure(schema, children, objects.iter().map(Option::is_some).collect())
+    structure(
+        schema,
+        children,
+        objects.iter().map(Option::is_some).collect(),
+    )
 }
 
 /// Rows of named values as a struct column.
-pub(super) fn typed_struct(schema: &StructType, rows: &[Option<BTreeMap<String, Value>>]) -> ArrayRef {
+pub(super) fn typed_struct(
+    schema: &StructType,
+    rows: &[Option<BTreeMap<String, Value>>],
+) -> ArrayRef {
     let children = schema
         .iter()
         .map(|field| {
-            let values = rows.iter().map(|row| row.as_ref()?.get(&field.name).cloned()).collect();
+            let values = rows
+                .iter()
+                .map(|row| row.as_ref()?.get(&field.name).cloned())
+                .collect();
             typed_array(&field.data_type, values)
         })
         .collect();
@@ -61,7 +87,15 @@ fn structure(schema: &StructType, children: Vec<ArrayRef>, nulls: NullBuffer) ->
 fn typed_array(data_type: &DataType, values: Vec<Option<Value>>) -> ArrayRef {
     macro_rules! collect {
         ($array:ty, $pattern:pat => $value:expr) => {
-            Arc::new(values.iter().map(|v| match v { Some($pattern) => $value, _ => None }).collect::<$array>())
+            Arc::new(
+                values
+                    .iter()
+                    .map(|v| match v {
+                        Some($pattern) => $value,
+                        _ => None,
+                    })
+                    .collect::<$array>(),
+            )
         };
     }
     match data_type {
@@ -75,13 +109,19 @@ fn typed_array(data_type: &DataType, values: Vec<Option<Value>>) -> ArrayRef {
         DataType::String => collect!(StringArray, Value::String(s) => Some(s.as_str())),
         DataType::Binary => collect!(BinaryArray, Value::Binary(b) => Some(b.as_slice())),
         DataType::Date => collect!(Date32Array, Value::Date(d) => Some(*d)),
-        DataType::TimestampNtz => collect!(TimestampMicrosecondArray, Value::Timestamp(t) => Some(*t)),
+        DataType::TimestampNtz => {
+            collect!(TimestampMicrosecondArray, Value::Timestamp(t) => Some(*t))
+        }
         DataType::Timestamp => {
             let times = values.iter().map(|v| match v {
                 Some(Value::Timestamp(t)) => Some(*t),
                 _ => None,
             });
-            Arc::new(times.collect::<TimestampMicrosecondArray>().with_timezone(UTC))
+            Arc::new(
+                times
+                    .collect::<TimestampMicrosecondArray>()
+                    .with_timezone(UTC),
+            )
         }
         DataType::Decimal { precision, scale } => {
             let numbers = values.iter().map(|v| match v {
@@ -91,8 +131,13 @@ fn typed_array(data_type: &DataType, values: Vec<Option<Value>>) -> ArrayRef {
                 _ => None,
             });
             let array = numbers.collect::<Decimal128Array>();
-            let scaled = i8::try_from(*scale).ok().and_then(|s| array.with_precision_and_scale(*precision, s).ok());
-            scaled.map_or_else(|| new_null_array(&to_arrow_type(data_type), values.len()), |a| Arc::new(a))
+            let scaled = i8::try_from(*scale)
+                .ok()
+                .and_then(|s| array.with_precision_and_scale(*precision, s).ok());
+            scaled.map_or_else(
+                || new_null_array(&to_arrow_type(data_type), values.len()),
+                |a| Arc::new(a),
+            )
         }
         other => new_null_array(&to_arrow_type(other), values.len()),
     }

@@ -73,7 +73,9 @@ impl CheckpointContent {
 
     fn file_rows(&self) -> Vec<Row<'_>> {
         let removes = self.removes.iter().map(|r| Row::Remove(r.as_ref()));
-        removes.chain(self.adds.iter().map(|a| Row::Add(a.as_ref()))).collect()
+        removes
+            .chain(self.adds.iter().map(|a| Row::Add(a.as_ref())))
+            .collect()
     }
 
     fn header_actions(&self) -> Vec<Action> {
@@ -96,12 +98,22 @@ pub async fn write_checkpoint(
     content: &CheckpointContent,
     uuid: &(dyn Fn() -> String + Sync),
 ) -> Result<WrittenCheckpoint> {
-    let written = if content.v2 { write_v2(store, content, uuid).await? } else { write_classic(store, content).await? };
-    store.log().overwrite(LAST_CHECKPOINT, Bytes::from(written.hint.to_text())).await?;
+    let written = if content.v2 {
+        write_v2(store, content, uuid).await?
+    } else {
+        write_classic(store, content).await?
+    };
+    store
+        .log()
+        .overwrite(LAST_CHECKPOINT, Bytes::from(written.hint.to_text()))
+        .await?;
     Ok(written)
 }
 
-async fn write_classic(store: &TableStore, content: &CheckpointContent) -> Result<WrittenCheckpoint> {
+async fn write_classic(
+    store: &TableStore,
+    content: &CheckpointContent,
+) -> Result<WrittenCheckpoint> {
     let schema = content.columns.schema(Layout::Classic);
     let mut rows = content.header_rows();
     rows.extend(content.file_rows());
@@ -112,7 +124,10 @@ async fn write_classic(store: &TableStore, content: &CheckpointContent) -> Resul
     hint.num_of_add_files = Some(content.adds.len() as i64);
     hint.checkpoint_schema = serde_json::from_str(&schema.to_json()).ok();
     put(store, &name, bytes).await?;
-    Ok(WrittenCheckpoint { files: vec![name], hint })
+    Ok(WrittenCheckpoint {
+        files: vec![name],
+        hint,
+    })
 }
 
 async fn write_v2(
@@ -127,12 +142,27 @@ async fn write_v2(
     let mut names = Vec::with_capacity(parts + 1);
     for (part, chunk) in rows.chunks(SIDECAR_ACTIONS).enumerate() {
         let bytes = parquet(&schema, &content.columns, chunk)?;
-        let bare = format!("{:020}.checkpoint.{:010}.{:010}.{}.parquet", content.version, part + 1, parts, uuid());
+        let bare = format!(
+            "{:020}.checkpoint.{:010}.{:010}.{}.parquet",
+            content.version,
+            part + 1,
+            parts,
+            uuid()
+        );
         let name = format!("{SIDECAR_DIR}/{bare}");
         let size = bytes.len() as i64;
         put(store, &name, bytes).await?;
-        let modified = store.log().stat(&name).await?.map_or(0, |file| file.modified_ms);
-        sidecars.push(Sidecar { path: bare, size_in_bytes: size, modification_time: modified, tags: None });
+        let modified = store
+            .log()
+            .stat(&name)
+            .await?
+            .map_or(0, |file| file.modified_ms);
+        sidecars.push(Sidecar {
+            path: bare,
+            size_in_bytes: size,
+            modification_time: modified,
+            tags: None,
+        });
         names.push(name);
     }
     let sidecar_bytes: i64 = sidecars.iter().map(|s| s.size_in_bytes).sum();
@@ -145,16 +175,26 @@ async fn write_v2(
     let name = format!("{:020}.checkpoint.{}.json", content.version, uuid());
     let top_bytes = text.len() as i64;
     put(store, &name, Bytes::from(text)).await?;
-    let modified = store.log().stat(&name).await?.map_or(0, |file| file.modified_ms);
+    let modified = store
+        .log()
+        .stat(&name)
+        .await?
+        .map_or(0, |file| file.modified_ms);
 
     let mut v2 = json!({"path": name, "sizeInBytes": top_bytes, "modificationTime": modified});
     if let Value::Object(map) = &mut v2 {
         if small.len() <= MAX_INLINE {
-            let actions = small.iter().filter_map(|a| serde_json::from_str(&a.to_json_line()).ok()).collect();
+            let actions = small
+                .iter()
+                .filter_map(|a| serde_json::from_str(&a.to_json_line()).ok())
+                .collect();
             map.insert("nonFileActions".to_owned(), Value::Array(actions));
         }
         if sidecars.len() <= MAX_INLINE {
-            let list = sidecars.iter().filter_map(|s| serde_json::to_value(s).ok()).collect();
+            let list = sidecars
+                .iter()
+                .filter_map(|s| serde_json::to_value(s).ok())
+                .collect();
             map.insert("sidecarFiles".to_owned(), Value::Array(list));
         }
     }
@@ -177,32 +217,55 @@ pub async fn write_compatible(
     header: &super::CheckpointHeader,
 ) -> Result<()> {
     let mut rows = Vec::new();
-    rows.extend(header.checkpoint_metadata.as_ref().map(Row::CheckpointMetadata));
+    rows.extend(
+        header
+            .checkpoint_metadata
+            .as_ref()
+            .map(Row::CheckpointMetadata),
+    );
     rows.extend(header.protocol.as_ref().map(Row::Protocol));
     rows.extend(header.metadata.as_ref().map(Row::Metadata));
     rows.extend(header.txns.iter().map(Row::Txn));
     rows.extend(header.domains.iter().map(Row::Domain));
     rows.extend(header.sidecars.iter().map(Row::Sidecar));
-    let columns = CheckpointColumns { stats_text: true, ..CheckpointColumns::default() };
+    let columns = CheckpointColumns {
+        stats_text: true,
+        ..CheckpointColumns::default()
+    };
     let bytes = parquet(&columns.schema(Layout::V2), &columns, &rows)?;
     put(store, &file_name::checkpoint(version), bytes).await
 }
 
-fn checkpoint_metadata(content: &CheckpointContent, actions: usize, bytes: i64, schema: &StructType) -> CheckpointMetadata {
+fn checkpoint_metadata(
+    content: &CheckpointContent,
+    actions: usize,
+    bytes: i64,
+    schema: &StructType,
+) -> CheckpointMetadata {
     let tags = [
         ("sidecarNumActions", actions.to_string()),
         ("sidecarSizeInBytes", bytes.to_string()),
         ("numOfAddFiles", content.adds.len().to_string()),
         ("sidecarFileSchema", schema.to_json()),
     ];
-    let tags = tags.into_iter().map(|(k, v)| (k.to_owned(), Some(v))).collect();
-    CheckpointMetadata { version: content.version, tags: Some(tags) }
+    let tags = tags
+        .into_iter()
+        .map(|(k, v)| (k.to_owned(), Some(v)))
+        .collect();
+    CheckpointMetadata {
+        version: content.version,
+        tags: Some(tags),
+    }
 }
 
 /// Creates a file; one that is there already is kept, unless it is empty.
 async fn put(store: &TableStore, name: &str, bytes: Bytes) -> Result<()> {
     if store.log().create(name, bytes.clone()).await? == PutOutcome::AlreadyExists
-        && store.log().stat(name).await?.is_some_and(|file| file.size == 0)
+        && store
+            .log()
+            .stat(name)
+            .await?
+            .is_some_and(|file| file.size == 0)
     {
         store.log().overwrite(name, bytes).await?;
     }
@@ -210,12 +273,19 @@ async fn put(store: &TableStore, name: &str, bytes: Bytes) -> Result<()> {
 }
 
 fn parquet(schema: &StructType, columns: &CheckpointColumns, rows: &[Row<'_>]) -> Result<Bytes> {
-    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-    let options = ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .build();
+    let options = ArrowWriterOptions::new()
+        .with_properties(properties)
+        .with_skip_arrow_metadata(true);
     let fail = |e: parquet::errors::ParquetError| -> DeltaError { internal(e) };
-    let mut writer = ArrowWriter::try_new_with_options(Vec::new(), to_arrow(schema), options).map_err(fail)?;
+    let mut writer =
+        ArrowWriter::try_new_with_options(Vec::new(), to_arrow(schema), options).map_err(fail)?;
     for chunk in rows.chunks(CHUNK_ROWS) {
-        writer.write(&batch(schema, columns, chunk)?).map_err(fail)?;
+        writer
+            .write(&batch(schema, columns, chunk)?)
+            .map_err(fail)?;
     }
     Ok(Bytes::from(writer.into_inner().map_err(fail)?))
 }

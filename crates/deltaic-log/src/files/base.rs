@@ -38,7 +38,11 @@ impl Base {
 
     /// A checkpoint, not read yet.
     pub(crate) fn checkpoint(source: CheckpointSource) -> Self {
-        Self { source: Some(source), adds: OnceCell::new(), removes: OnceCell::new() }
+        Self {
+            source: Some(source),
+            adds: OnceCell::new(),
+            removes: OnceCell::new(),
+        }
     }
 
     /// The live files, if somebody has read them before.
@@ -49,12 +53,18 @@ impl Base {
     /// The live files of the checkpoint.
     pub(crate) async fn adds(&self) -> Result<Arc<Layer>> {
         let layer = self.adds.get_or_try_init(|| async {
-            let Some(source) = &self.source else { return Ok(Arc::default()) };
+            let Some(source) = &self.source else {
+                return Ok(Arc::default());
+            };
             let adds = checkpoint::read_adds(&source.store, &source.files).await?;
             let root = source.store.root();
             let mut layer = Layer::with_capacity(adds.len());
             for (order, add) in adds.into_iter().enumerate() {
-                layer.put(FileKey::of_add(root, &add), order as u64, FileState::Live(Arc::new(add)));
+                layer.put(
+                    FileKey::of_add(root, &add),
+                    order as u64,
+                    FileState::Live(Arc::new(add)),
+                );
             }
             Ok(Arc::new(layer))
         });
@@ -64,12 +74,18 @@ impl Base {
     /// The tombstones of the checkpoint.
     pub(crate) async fn removes(&self) -> Result<Arc<Layer>> {
         let layer = self.removes.get_or_try_init(|| async {
-            let Some(source) = &self.source else { return Ok(Arc::default()) };
+            let Some(source) = &self.source else {
+                return Ok(Arc::default());
+            };
             let removes = checkpoint::read_removes(&source.store, &source.files).await?;
             let root = source.store.root();
             let mut layer = Layer::with_capacity(removes.len());
             for (order, remove) in removes.into_iter().enumerate() {
-                layer.put(FileKey::of_remove(root, &remove), order as u64, FileState::Removed(Arc::new(remove)));
+                layer.put(
+                    FileKey::of_remove(root, &remove),
+                    order as u64,
+                    FileState::Removed(Arc::new(remove)),
+                );
             }
             Ok(Arc::new(layer))
         });

@@ -31,7 +31,11 @@ impl FileKey {
     }
 
     /// The key of a path as it stands in the log, with its deletion vector.
-    pub fn new(root: &TableRoot, log_path: &str, vector: Option<&DeletionVectorDescriptor>) -> Self {
+    pub fn new(
+        root: &TableRoot,
+        log_path: &str,
+        vector: Option<&DeletionVectorDescriptor>,
+    ) -> Self {
         Self {
             path: Arc::from(canonical_path(root, log_path).as_str()),
             deletion_vector: vector.map(|v| Arc::from(v.unique_id().as_str())),
@@ -65,10 +69,19 @@ mod tests {
 
     #[test]
     fn all_spellings_of_one_file_are_one_key() {
-        for spelling in ["p=1/a b.parquet", "p=1/a%20b.parquet", "/data/t/p=1/a%20b.parquet"] {
+        for spelling in [
+            "p=1/a b.parquet",
+            "p=1/a%20b.parquet",
+            "/data/t/p=1/a%20b.parquet",
+        ] {
             check(spelling, "p=1/a b.parquet");
         }
-        for spelling in ["file:/data/t/a.parquet", "file:///data/t/a.parquet", "a.parquet", "./a.parquet"] {
+        for spelling in [
+            "file:/data/t/a.parquet",
+            "file:///data/t/a.parquet",
+            "a.parquet",
+            "./a.parquet",
+        ] {
             check(spelling, "a.parquet");
         }
     }

@@ -35,7 +35,9 @@ pub struct Layer {
 impl Layer {
     /// An empty layer with room for `capacity` files.
     pub(crate) fn with_capacity(capacity: usize) -> Self {
-        Self { entries: HashMap::with_capacity(capacity) }
+        Self {
+            entries: HashMap::with_capacity(capacity),
+        }
     }
 
     /// How many files the layer speaks of.
@@ -56,8 +58,10 @@ impl Layer {
     /// The union of two layers, `newer` winning.
     pub(crate) fn merged(older: &Arc<Self>, newer: &Arc<Self>) -> Self {
         let mut out = Self::with_capacity(older.len() + newer.len());
-        out.entries.extend(older.entries.iter().map(|(k, e)| (k.clone(), e.clone())));
-        out.entries.extend(newer.entries.iter().map(|(k, e)| (k.clone(), e.clone())));
+        out.entries
+            .extend(older.entries.iter().map(|(k, e)| (k.clone(), e.clone())));
+        out.entries
+            .extend(newer.entries.iter().map(|(k, e)| (k.clone(), e.clone())));
         out
     }
 }

@@ -31,7 +31,10 @@ pub(crate) struct FileStack {
 impl FileStack {
     /// A stack on a checkpoint (or on nothing).
     pub(crate) fn new(base: Base) -> Self {
-        Self { base: Arc::new(base), layers: Vec::new() }
+        Self {
+            base: Arc::new(base),
+            layers: Vec::new(),
+        }
     }
 
     /// Puts the outcome of newer commits on top. Costs in proportion to `layer`, amortised.
@@ -71,7 +74,11 @@ impl FileStack {
         let base = self.base.adds().await?;
         let above = self.flattened();
         let mut found: Vec<(u64, Arc<Add>)> = Vec::with_capacity(base.len() + above.len());
-        let below = base.entries.iter().filter(|(key, _)| !above.contains_key(key)).map(|(_, e)| e);
+        let below = base
+            .entries
+            .iter()
+            .filter(|(key, _)| !above.contains_key(key))
+            .map(|(_, e)| e);
         for entry in below.chain(above.values().copied()) {
             if let FileState::Live(add) = &entry.state {
                 found.push((entry.order, Arc::clone(add)));
@@ -86,7 +93,11 @@ impl FileStack {
         let base = self.base.removes().await?;
         let above = self.flattened();
         let mut found: Vec<(u64, Arc<Remove>)> = Vec::new();
-        let below = base.entries.iter().filter(|(key, _)| !above.contains_key(key)).map(|(_, e)| e);
+        let below = base
+            .entries
+            .iter()
+            .filter(|(key, _)| !above.contains_key(key))
+            .map(|(_, e)| e);
         for entry in below.chain(above.values().copied()) {
             if let FileState::Removed(remove) = &entry.state {
                 found.push((entry.order, Arc::clone(remove)));

@@ -53,11 +53,18 @@ impl SizeHistogram {
     /// An empty histogram with these bins.
     pub fn with_bounds(bounds: Arc<[i64]>) -> Self {
         let bins = bounds.len();
-        Self { bounds, counts: vec![0; bins], bytes: vec![0; bins] }
+        Self {
+            bounds,
+            counts: vec![0; bins],
+            bytes: vec![0; bins],
+        }
     }
 
     fn change(&mut self, size: i64, sign: i64) {
-        let bin = self.bounds.partition_point(|b| *b <= size).saturating_sub(1);
+        let bin = self
+            .bounds
+            .partition_point(|b| *b <= size)
+            .saturating_sub(1);
         if let (Some(count), Some(bytes)) = (self.counts.get_mut(bin), self.bytes.get_mut(bin)) {
             *count += sign;
             *bytes += sign * size;
@@ -118,7 +125,11 @@ impl FileSummary {
     }
 
     fn count(&mut self, add: &Add, sign: i64) {
-        self.change(add.size, add.deletion_vector.as_ref().map(|v| v.cardinality), sign);
+        self.change(
+            add.size,
+            add.deletion_vector.as_ref().map(|v| v.cardinality),
+            sign,
+        );
     }
 
     fn change(&mut self, size: i64, deleted: Option<i64>, sign: i64) {
@@ -150,16 +161,42 @@ mod tests {
         let bounds = size_bounds();
         assert_eq!(bounds.len(), SIZE_BINS);
         assert!(bounds.is_sorted());
-        for known in [8192, 4_194_304, 12_582_912, 41_943_040, 50_331_648, 125_829_120, 130_023_424, 150_994_944, 603_979_776,
-            671_088_640, 1_140_850_688, 1_610_612_736, 1_744_830_464, 1_879_048_192, 2_013_265_920, 4_294_967_296, 274_877_906_944i64]
-        {
+        for known in [
+            8192,
+            4_194_304,
+            12_582_912,
+            41_943_040,
+            50_331_648,
+            125_829_120,
+            130_023_424,
+            150_994_944,
+            603_979_776,
+            671_088_640,
+            1_140_850_688,
+            1_610_612_736,
+            1_744_830_464,
+            1_879_048_192,
+            2_013_265_920,
+            4_294_967_296,
+            274_877_906_944i64,
+        ] {
             assert!(bounds.contains(&known), "{known}");
         }
     }
 
     #[test]
     fn deleted_rows_fall_into_decades() {
-        let bins = [0, 1, 9, 10, 9_999_999, 10_000_000, 2_147_483_646, 2_147_483_647].map(deleted_bin);
+        let bins = [
+            0,
+            1,
+            9,
+            10,
+            9_999_999,
+            10_000_000,
+            2_147_483_646,
+            2_147_483_647,
+        ]
+        .map(deleted_bin);
         assert_eq!(bins, [0, 1, 1, 2, 7, 8, 8, 9]);
     }
 }

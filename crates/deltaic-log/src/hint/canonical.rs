@@ -19,7 +19,10 @@ fn canonical(object: &Map<String, Value>) -> String {
         collect(value, quoted(key), &mut leaves);
     }
     leaves.sort();
-    let pairs: Vec<String> = leaves.into_iter().map(|(path, value)| format!("{path}={value}")).collect();
+    let pairs: Vec<String> = leaves
+        .into_iter()
+        .map(|(path, value)| format!("{path}={value}"))
+        .collect();
     pairs.join(",")
 }
 
@@ -64,7 +67,10 @@ mod tests {
     fn nested_values_are_flattened_in_the_order_of_their_paths() {
         let text = r#"{"b": [true, null, {"c": "x y"}], "a": 1.50, "checksum": "ignored"}"#;
         let object: Map<String, Value> = serde_json::from_str(text).unwrap();
-        assert_eq!(canonical(&object), r#""a"=1.50,"b"+0=true,"b"+1=null,"b"+2+"c"="x%20y""#);
+        assert_eq!(
+            canonical(&object),
+            r#""a"=1.50,"b"+0=true,"b"+1=null,"b"+2+"c"="x%20y""#
+        );
     }
 
     #[test]

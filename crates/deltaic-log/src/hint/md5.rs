@@ -3,12 +3,18 @@
 //! It guards against torn writes, not against an adversary; nothing else in the project uses it.
 
 /// Per-round left rotations, four per group of sixteen steps.
-const SHIFTS: [[u32; 4]; 4] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]];
+const SHIFTS: [[u32; 4]; 4] = [
+    [7, 12, 17, 22],
+    [5, 9, 14, 20],
+    [4, 11, 16, 23],
+    [6, 10, 15, 21],
+];
 
 /// The lower-case hexadecimal MD5 of `data`.
 pub(crate) fn md5_hex(data: &[u8]) -> String {
-    let table: Vec<u32> =
-        (0..64).map(|i| ((f64::from(i) + 1.0).sin().abs() * 4_294_967_296.0) as u32).collect();
+    let table: Vec<u32> = (0..64)
+        .map(|i| ((f64::from(i) + 1.0).sin().abs() * 4_294_967_296.0) as u32)
+        .collect();
     let mut state: [u32; 4] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];
     for block in padded(data).chunks_exact(64) {
         let words: Vec<u32> = block
@@ -23,7 +29,10 @@ pub(crate) fn md5_hex(data: &[u8]) -> String {
                 2 => (b ^ c ^ d, (3 * i + 5) % 16),
                 _ => (c ^ (b | !d), (7 * i) % 16),
             };
-            let sum = a.wrapping_add(mix).wrapping_add(table[i]).wrapping_add(words[word]);
+            let sum = a
+                .wrapping_add(mix)
+                .wrapping_add(table[i])
+                .wrapping_add(words[word]);
             (a, d, c) = (d, c, b);
             b = b.wrapping_add(sum.rotate_left(SHIFTS[i / 16][i % 4]));
         }
@@ -31,7 +40,11 @@ pub(crate) fn md5_hex(data: &[u8]) -> String {
             *s = s.wrapping_add(v);
         }
     }
-    state.iter().flat_map(|s| s.to_le_bytes()).map(|b| format!("{b:02x}")).collect()
+    state
+        .iter()
+        .flat_map(|s| s.to_le_bytes())
+        .map(|b| format!("{b:02x}"))
+        .collect()
 }
 
 /// The message with its padding: a one bit, zeros, and the bit length, to a multiple of 64 bytes.
@@ -52,8 +65,14 @@ mod tests {
     #[test]
     fn the_vectors_of_the_rfc_hold() {
         assert_eq!(md5_hex(b""), "d41d8cd98f00b204e9800998ecf8427e");
-        assert_eq!(md5_hex(b"message digest"), "f96b697d7cb7938d525a2f31aaf161d0");
+        assert_eq!(
+            md5_hex(b"message digest"),
+            "f96b697d7cb7938d525a2f31aaf161d0"
+        );
         let digits = "1234567890".repeat(8);
-        assert_eq!(md5_hex(digits.as_bytes()), "57edf4a22be3c955ac49da2e2107b67a");
+        assert_eq!(
+            md5_hex(digits.as_bytes()),
+            "57edf4a22be3c955ac49da2e2107b67a"
+        );
     }
 }

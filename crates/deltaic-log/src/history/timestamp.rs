@@ -29,11 +29,16 @@ impl VersionAt {
         let asked = format_java_timestamp(timestamp, zone);
         match self {
             Self::Found(found) => Ok(found.version),
-            Self::BeforeEarliest(edge) => Err(DeltaError::new("DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION")
-                .param("userTimestamp", asked)
-                .param("commitTs", format_java_timestamp(edge.timestamp, zone))
-                .param("timestampString", format_java_timestamp_short(edge.timestamp, zone))
-                .with_version(edge.version)),
+            Self::BeforeEarliest(edge) => Err(DeltaError::new(
+                "DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION",
+            )
+            .param("userTimestamp", asked)
+            .param("commitTs", format_java_timestamp(edge.timestamp, zone))
+            .param(
+                "timestampString",
+                format_java_timestamp_short(edge.timestamp, zone),
+            )
+            .with_version(edge.version)),
             Self::AfterLatest(edge) => {
                 let latest = format_java_timestamp(edge.timestamp, zone);
                 let short = format_java_timestamp_short(edge.timestamp, zone);
@@ -54,23 +59,42 @@ impl VersionAt {
 pub async fn version_at_timestamp(latest: &Snapshot, timestamp: i64) -> Result<VersionAt> {
     let store = latest.store();
     let listing = list_log(store, 0, Some(latest.version())).await?;
-    let Some((earliest, _)) = recreatable_range(&listing) else { return Err(no_commits(store)) };
-    let by_file: Vec<CommitTime> = monotonic_times(&listing.commits).into_iter().filter(|t| t.version >= earliest).collect();
+    let Some((earliest, _)) = recreatable_range(&listing) else {
+        return Err(no_commits(store));
+    };
+    let by_file: Vec<CommitTime> = monotonic_times(&listing.commits)
+        .into_iter()
+        .filter(|t| t.version >= earliest)
+        .collect();
     let Some(since) = in_commit_since(latest)? else {
         return Ok(among(&by_file, timestamp).unwrap_or_else(|| before_all(&by_file, latest)));
     };
 
     // Two eras: files' times before the enablement, recorded times from it on.
-    let recorded: Vec<Version> = by_file.iter().map(|t| t.version).filter(|v| *v >= since).collect();
-    let older: Vec<CommitTime> = by_file.iter().copied().filter(|t| t.version < since).collect();
+    let recorded: Vec<Version> = by_file
+        .iter()
+        .map(|t| t.version)
+        .filter(|v| *v >= since)
+        .collect();
+    let older: Vec<CommitTime> = by_file
+        .iter()
+        .copied()
+        .filter(|t| t.version < since)
+        .collect();
     let (Some(first), Some(last)) = (recorded.first(), recorded.last()) else {
         return Ok(among(&older, timestamp).unwrap_or_else(|| before_all(&older, latest)));
     };
-    let newest = CommitTime { version: *last, timestamp: in_commit_timestamp(store, *last).await? };
+    let newest = CommitTime {
+        version: *last,
+        timestamp: in_commit_timestamp(store, *last).await?,
+    };
     if timestamp > newest.timestamp {
         return Ok(VersionAt::AfterLatest(newest));
     }
-    let oldest = CommitTime { version: *first, timestamp: in_commit_timestamp(store, *first).await? };
+    let oldest = CommitTime {
+        version: *first,
+        timestamp: in_commit_timestamp(store, *first).await?,
+    };
     if timestamp < oldest.timestamp {
         return Ok(match (among(&older, timestamp), older.last()) {
             // Between the last file time and the enablement the last older version stood.
@@ -83,7 +107,10 @@ pub async fn version_at_timestamp(latest: &Snapshot, timestamp: i64) -> Result<V
     let mut best = oldest;
     while high - low > 1 {
         let middle = low + (high - low) / 2;
-        let time = CommitTime { version: recorded[middle], timestamp: in_commit_timestamp(store, recorded[middle]).await? };
+        let time = CommitTime {
+            version: recorded[middle],
+            timestamp: in_commit_timestamp(store, recorded[middle]).await?,
+        };
         if time.timestamp <= timestamp {
             (low, best) = (middle, time);
         } else {
@@ -108,6 +135,9 @@ pub(super) fn among(times: &[CommitTime], timestamp: i64) -> Option<VersionAt> {
 
 /// The answer where no commit file is left beside the checkpoint.
 fn before_all(times: &[CommitTime], latest: &Snapshot) -> VersionAt {
-    let edge = CommitTime { version: latest.version(), timestamp: i64::MAX };
+    let edge = CommitTime {
+        version: latest.version(),
+        timestamp: i64::MAX,
+    };
     VersionAt::BeforeEarliest(times.first().copied().unwrap_or(edge))
 }

@@ -16,24 +16,41 @@ fn listing(text: &str) -> LogListing {
             "compacted" => format!("{version:020}.{:020}.compacted.json", version + 2),
             part => {
                 let (part, parts) = part[2..].split_once('/').unwrap();
-                file_name::multi_part_checkpoint(version, part.parse().unwrap(), parts.parse().unwrap())
+                file_name::multi_part_checkpoint(
+                    version,
+                    part.parse().unwrap(),
+                    parts.parse().unwrap(),
+                )
             }
         };
         let size = if word.ends_with("empty") { 0 } else { 10 };
-        FileMeta { path, size, modified_ms: version, is_dir: false }
+        FileMeta {
+            path,
+            size,
+            modified_ms: version,
+            is_dir: false,
+        }
     });
     LogListing::from_files(files)
 }
 
 fn check(files: &str, wanted: Option<Version>, expected: Expect) {
     let root = TableRoot::new(Scheme::File, "/t");
-    let request = SegmentRequest { version: wanted, ..SegmentRequest::default() };
+    let request = SegmentRequest {
+        version: wanted,
+        ..SegmentRequest::default()
+    };
     let text = match LogSegment::try_new(&root, &listing(files), &request) {
         Ok(None) => "nothing".to_owned(),
         Ok(Some(segment)) => {
             let commits: Vec<Version> = segment.commits.iter().map(|c| c.version).collect();
-            let checkpoint = segment.checkpoint.map(|c| format!("{} {:?}", c.version, c.kind));
-            format!("version {} from {checkpoint:?} and {commits:?}, anchored by {}", segment.version, segment.anchor.path)
+            let checkpoint = segment
+                .checkpoint
+                .map(|c| format!("{} {:?}", c.version, c.kind));
+            format!(
+                "version {} from {checkpoint:?} and {commits:?}, anchored by {}",
+                segment.version, segment.anchor.path
+            )
         }
         Err(e) => e.to_string(),
     };
@@ -42,54 +59,118 @@ fn check(files: &str, wanted: Option<Version>, expected: Expect) {
 
 #[test]
 fn commits_alone_make_a_segment() {
-    check("0 1 2", None, expect![["version 2 from None and [0, 1, 2], anchored by 00000000000000000002.json"]]);
-    check("0 1 2", Some(1), expect!["version 1 from None and [0, 1], anchored by 00000000000000000001.json"]);
+    check(
+        "0 1 2",
+        None,
+        expect![["version 2 from None and [0, 1, 2], anchored by 00000000000000000002.json"]],
+    );
+    check(
+        "0 1 2",
+        Some(1),
+        expect!["version 1 from None and [0, 1], anchored by 00000000000000000001.json"],
+    );
     check("", None, expect!["nothing"]);
 }
 
 #[test]
 fn the_newest_complete_checkpoint_at_or_below_the_version_is_the_base() {
-    check("0 1 2cp 2 3 4cp 4 5", None, expect![[r#"version 5 from Some("4 Classic") and [5], anchored by 00000000000000000005.json"#]]);
-    check("0 1 2cp 2 3 4cp 4 5", Some(3), expect![[r#"version 3 from Some("2 Classic") and [3], anchored by 00000000000000000003.json"#]]);
+    check(
+        "0 1 2cp 2 3 4cp 4 5",
+        None,
+        expect![[
+            r#"version 5 from Some("4 Classic") and [5], anchored by 00000000000000000005.json"#
+        ]],
+    );
+    check(
+        "0 1 2cp 2 3 4cp 4 5",
+        Some(3),
+        expect![[
+            r#"version 3 from Some("2 Classic") and [3], anchored by 00000000000000000003.json"#
+        ]],
+    );
 }
 
 #[test]
 fn empty_and_incomplete_checkpoints_do_not_count() {
-    check("0 1 1empty 2", None, expect!["version 2 from None and [0, 1, 2], anchored by 00000000000000000002.json"]);
-    check("0 1 1cp2/2 2", None, expect!["version 2 from None and [0, 1, 2], anchored by 00000000000000000002.json"]);
-    check("1cp1/2 1cp2/2 2", None, expect![[r#"version 2 from Some("1 MultiPart { part: 1, parts: 2 }") and [2], anchored by 00000000000000000002.json"#]]);
+    check(
+        "0 1 1empty 2",
+        None,
+        expect!["version 2 from None and [0, 1, 2], anchored by 00000000000000000002.json"],
+    );
+    check(
+        "0 1 1cp2/2 2",
+        None,
+        expect!["version 2 from None and [0, 1, 2], anchored by 00000000000000000002.json"],
+    );
+    check(
+        "1cp1/2 1cp2/2 2",
+        None,
+        expect![[
+            r#"version 2 from Some("1 MultiPart { part: 1, parts: 2 }") and [2], anchored by 00000000000000000002.json"#
+        ]],
+    );
 }
 
 #[test]
 fn a_v2_checkpoint_is_preferred_to_others_of_its_version() {
-    check("3 3cp 3v2 3cp1/1", None, expect![[r#"version 3 from Some("3 V2Json") and [], anchored by 00000000000000000003.json"#]]);
+    check(
+        "3 3cp 3v2 3cp1/1",
+        None,
+        expect![[
+            r#"version 3 from Some("3 V2Json") and [], anchored by 00000000000000000003.json"#
+        ]],
+    );
 }
 
 #[test]
 fn a_checkpoint_without_its_commit_is_enough() {
-    check("7cp", None, expect![[r#"version 7 from Some("7 Classic") and [], anchored by 00000000000000000007.checkpoint.parquet"#]]);
+    check(
+        "7cp",
+        None,
+        expect![[
+            r#"version 7 from Some("7 Classic") and [], anchored by 00000000000000000007.checkpoint.parquet"#
+        ]],
+    );
 }
 
 #[test]
 fn compacted_files_do_not_stand_in_for_commits() {
-    check("0 0compacted 3", None, expect![[r#"
+    check(
+        "0 0compacted 3",
+        None,
+        expect![[r#"
         [DELTA_VERSIONS_NOT_CONTIGUOUS] Versions (0, 3) are not contiguous. 
-        A gap in the delta log between versions 0 and 3 was detected while trying to load version -1."#]]);
+        A gap in the delta log between versions 0 and 3 was detected while trying to load version -1."#]],
+    );
 }
 
 #[test]
 fn a_missing_commit_is_told() {
-    check("0 2", None, expect![[r#"
+    check(
+        "0 2",
+        None,
+        expect![[r#"
         [DELTA_VERSIONS_NOT_CONTIGUOUS] Versions (0, 2) are not contiguous. 
-        A gap in the delta log between versions 0 and 2 was detected while trying to load version -1."#]]);
-    check("4cp 6 7", None, expect![[r#"
+        A gap in the delta log between versions 0 and 2 was detected while trying to load version -1."#]],
+    );
+    check(
+        "4cp 6 7",
+        None,
+        expect![[r#"
         [DELTA_VERSIONS_NOT_CONTIGUOUS] Versions (6, 7) are not contiguous. 
-        A gap in the delta log between versions 4 and 6 was detected while trying to load version -1."#]]);
+        A gap in the delta log between versions 4 and 6 was detected while trying to load version -1."#]],
+    );
 }
 
 #[test]
 fn a_log_without_its_beginning_is_told() {
-    check("3 4", None, expect!["[DELTA_TRUNCATED_TRANSACTION_LOG] file:/t/_delta_log/00000000000000000000.json: Unable to reconstruct state at version 4 as the transaction log has been truncated due to manual deletion or the log retention policy (delta.logRetentionDuration=30 days) and checkpoint retention policy (delta.checkpointRetentionDuration=2 days)"]);
+    check(
+        "3 4",
+        None,
+        expect![
+            "[DELTA_TRUNCATED_TRANSACTION_LOG] file:/t/_delta_log/00000000000000000000.json: Unable to reconstruct state at version 4 as the transaction log has been truncated due to manual deletion or the log retention policy (delta.logRetentionDuration=30 days) and checkpoint retention policy (delta.checkpointRetentionDuration=2 days)"
+        ],
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value as Json};
+use deltaic_protocol::statistics::{self, Statistics};
 
 use super::{Column, Value};
 
@@ -37,13 +37,28 @@ pub struct ColumnFacts {
 
 impl ColumnFacts {
     /// Nothing known.
-    pub const UNKNOWN: Self = Self { min: None, max: None, nulls: Nulls::Possible, exact: false };
+    pub const UNKNOWN: Self = Self {
+        min: None,
+        max: None,
+        nulls: Nulls::Possible,
+        exact: false,
+    };
 
     /// One value in every row.
     pub fn constant(value: Value) -> Self {
         match value {
-            Value::Null => Self { min: None, max: None, nulls: Nulls::All, exact: true },
-            value => Self { min: Some(value.clone()), max: Some(value), nulls: Nulls::None, exact: true },
+            Value::Null => Self {
+                min: None,
+                max: None,
+                nulls: Nulls::All,
+                exact: true,
+            },
+            value => Self {
+                min: Some(value.clone()),
+                max: Some(value),
+                nulls: Nulls::None,
+                exact: true,
+            },
         }
     }
 }
@@ -58,33 +73,22 @@ pub trait FileFacts {
 #[derive(Debug, Clone)]
 pub struct StatisticsFacts {
     partition: BTreeMap<String, Value>,
-    num_records: Option<i64>,
-    min: Map<String, Json>,
-    max: Map<String, Json>,
-    nulls: Map<String, Json>,
+    statistics: Statistics,
 }
 
 impl StatisticsFacts {
     /// Reads the facts of a file. `partition` maps the physical names of the partition columns to typed values; statistics
     /// that are absent or damaged count as unknown.
     pub fn new(stats: Option<&str>, partition: BTreeMap<String, Value>) -> Self {
-        let parsed: Map<String, Json> = stats.and_then(|s| serde_json::from_str(s).ok()).unwrap_or_default();
-        let part = |key: &str| match parsed.get(key) {
-            Some(Json::Object(map)) => map.clone(),
-            _ => Map::new(),
-        };
         Self {
             partition,
-            num_records: parsed.get("numRecords").and_then(Json::as_i64),
-            min: part("minValues"),
-            max: part("maxValues"),
-            nulls: part("nullCount"),
+            statistics: stats.and_then(Statistics::from_json).unwrap_or_default(),
         }
     }
 
     /// Rows of the file before its deletion vector, if recorded.
     pub fn num_records(&self) -> Option<i64> {
-        self.num_records
+        self.statistics.num_records
     }
 }
 
@@ -95,24 +99,26 @@ impl FileFacts for StatisticsFacts {
         {
             return ColumnFacts::constant(value.clone());
         }
-        let count = lookup(&self.nulls, &column.path).and_then(Json::as_i64);
-        let nulls = match (count, self.num_records) {
-            (Some(0), _) => Nulls::None,
-            (Some(n), Some(rows)) if n == rows => Nulls::All,
-            _ => Nulls::Possible,
+        let nulls = match self.statistics.nulls(&column.path) {
+            statistics::Nulls::None => Nulls::None,
+            statistics::Nulls::All => Nulls::All,
+            statistics::Nulls::Some(_) | statistics::Nulls::Unknown => Nulls::Possible,
         };
-        let read = |side: &Map<String, Json>| Value::from_statistics(lookup(side, &column.path)?, &column.data_type);
-        ColumnFacts { min: read(&self.min).and_then(lower), max: read(&self.max).and_then(upper), nulls, exact: false }
+        let min = self
+            .statistics
+            .min(&column.path, &column.data_type)
+            .map(Value::from);
+        let max = self
+            .statistics
+            .max(&column.path, &column.data_type)
+            .map(Value::from);
+        ColumnFacts {
+            min: min.and_then(lower),
+            max: max.and_then(upper),
+            nulls,
+            exact: false,
+        }
     }
-}
-
-fn lookup<'a>(side: &'a Map<String, Json>, path: &[String]) -> Option<&'a Json> {
-    let (last, parents) = path.split_last()?;
-    let mut at = side;
-    for name in parents {
-        at = at.get(name)?.as_object()?;
-    }
-    at.get(last)
 }
 
 /// A recorded minimum as a bound that holds whatever the writer cut.
@@ -124,11 +130,10 @@ fn lower(value: Value) -> Option<Value> {
     }
 }
 
-/// A recorded maximum as a bound that holds whatever the writer cut.
+/// A maximum as a bound that holds whatever the writer cut; of timestamps the cut is made up for already.
 fn upper(value: Value) -> Option<Value> {
     match value {
         Value::Double(d) if d.is_nan() => None,
-        Value::Timestamp(t) => t.checked_add(MILLISECOND).map(Value::Timestamp),
         Value::String(mut s) => {
             // A cut maximum ends in a character above whatever followed; a writer that forgot it leaves a mere prefix.
             if s.chars().count() >= STRING_LIMIT && !s.ends_with(['\u{7f}', '\u{10ffff}']) {

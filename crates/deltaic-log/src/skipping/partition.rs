@@ -10,34 +10,22 @@ use super::{Column, Value};
 
 /// The typed values of the partition columns in a file, by physical name. A timestamp without zone is read in `zone`; a value that
 /// is not of its column's type is left out, which counts as unknown.
-pub fn partition_values(values: &PartitionValues, columns: &[Column], zone: &Zone) -> BTreeMap<String, Value> {
+pub fn partition_values(
+    values: &PartitionValues,
+    columns: &[Column],
+    zone: &Zone,
+) -> BTreeMap<String, Value> {
     let mut out = BTreeMap::new();
     for column in columns {
-        let [name] = column.path.as_slice() else { continue };
-        let Some(text) = values.get(name) else { continue };
+        let [name] = column.path.as_slice() else {
+            continue;
+        };
+        let Some(text) = values.get(name) else {
+            continue;
+        };
         if let Ok(scalar) = Scalar::from_partition_text(text.as_deref(), &column.data_type, zone) {
             out.insert(name.clone(), Value::from(scalar));
         }
     }
     out
-}
-
-impl From<Scalar> for Value {
-    fn from(scalar: Scalar) -> Self {
-        match scalar {
-            Scalar::Null => Self::Null,
-            Scalar::Boolean(b) => Self::Boolean(b),
-            Scalar::Byte(i) => Self::Integer(i64::from(i)),
-            Scalar::Short(i) => Self::Integer(i64::from(i)),
-            Scalar::Integer(i) => Self::Integer(i64::from(i)),
-            Scalar::Long(i) => Self::Integer(i),
-            Scalar::Float(f) => Self::Double(f64::from(f)),
-            Scalar::Double(d) => Self::Double(d),
-            Scalar::Decimal { unscaled, scale, .. } => Self::Decimal(unscaled, scale),
-            Scalar::String(s) => Self::String(s),
-            Scalar::Binary(b) => Self::Binary(b),
-            Scalar::Date(d) => Self::Date(d),
-            Scalar::Timestamp(t) | Scalar::TimestampNtz(t) => Self::Timestamp(t),
-        }
-    }
 }

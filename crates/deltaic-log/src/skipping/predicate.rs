@@ -16,7 +16,10 @@ pub struct Column {
 impl Column {
     /// A top-level column.
     pub fn new(physical_name: impl Into<String>, data_type: DataType) -> Self {
-        Self { path: vec![physical_name.into()], data_type }
+        Self {
+            path: vec![physical_name.into()],
+            data_type,
+        }
     }
 }
 

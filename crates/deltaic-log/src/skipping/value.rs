@@ -2,7 +2,9 @@
 
 use std::cmp::Ordering;
 
+use deltaic_protocol::partition::Scalar;
 use deltaic_protocol::schema::DataType;
+use deltaic_protocol::statistics::from_json_bound;
 
 /// A literal of a column's type. Values of unlike kinds do not compare, which counts as "unknown".
 #[derive(Debug, Clone, PartialEq)]
@@ -61,25 +63,7 @@ impl Value {
 
     /// Reads a bound as statistics write it. `None` where it is absent or not of the type.
     pub(crate) fn from_statistics(json: &serde_json::Value, data_type: &DataType) -> Option<Self> {
-        use serde_json::Value as Json;
-        let text = match json {
-            Json::String(text) => text.clone(),
-            Json::Number(number) => number.to_string(),
-            Json::Bool(flag) => return matches!(data_type, DataType::Boolean).then_some(Self::Boolean(*flag)),
-            _ => return None,
-        };
-        match (data_type, json) {
-            (DataType::Byte | DataType::Short | DataType::Integer | DataType::Long, Json::Number(_)) => {
-                text.parse().ok().map(Self::Integer)
-            }
-            (DataType::Float | DataType::Double, _) => text.parse().ok().map(Self::Double),
-            (DataType::Decimal { .. }, Json::Number(_)) => parse_decimal(&text),
-            (DataType::String, Json::String(_)) => Some(Self::String(text)),
-            (DataType::Date, Json::String(_)) => parse_date(&text).map(Self::Date),
-            (DataType::Timestamp, Json::String(_)) => parse_instant(&text).map(Self::Timestamp),
-            (DataType::TimestampNtz, Json::String(_)) => parse_local(&text).map(Self::Timestamp),
-            _ => None,
-        }
+        from_json_bound(json, data_type).map(Self::from)
     }
 }
 
@@ -87,41 +71,24 @@ fn rescaled(unscaled: i128, from: u8, to: u8) -> Option<i128> {
     unscaled.checked_mul(10i128.checked_pow(u32::from(to - from))?)
 }
 
-/// Reads `-12.34` and `1.5E+3` exactly.
-pub(crate) fn parse_decimal(text: &str) -> Option<Value> {
-    let (mantissa, exponent) = match text.find(['e', 'E']) {
-        Some(at) => (&text[..at], text[at + 1..].trim_start_matches('+').parse::<i32>().ok()?),
-        None => (text, 0),
-    };
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits = format!("{whole}{fraction}");
-    let unscaled: i128 = digits.parse().ok()?;
-    let scale = i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
-    match u8::try_from(scale) {
-        Ok(scale) => Some(Value::Decimal(unscaled, scale)),
-        Err(_) => Some(Value::Decimal(unscaled.checked_mul(10i128.checked_pow(scale.checked_neg()?.try_into().ok()?)?)?, 0)),
+impl From<Scalar> for Value {
+    fn from(scalar: Scalar) -> Self {
+        match scalar {
+            Scalar::Null => Self::Null,
+            Scalar::Boolean(b) => Self::Boolean(b),
+            Scalar::Byte(i) => Self::Integer(i64::from(i)),
+            Scalar::Short(i) => Self::Integer(i64::from(i)),
+            Scalar::Integer(i) => Self::Integer(i64::from(i)),
+            Scalar::Long(i) => Self::Integer(i),
+            Scalar::Float(f) => Self::Double(f64::from(f)),
+            Scalar::Double(d) => Self::Double(d),
+            Scalar::Decimal {
+                unscaled, scale, ..
+            } => Self::Decimal(unscaled, scale),
+            Scalar::String(s) => Self::String(s),
+            Scalar::Binary(b) => Self::Binary(b),
+            Scalar::Date(d) => Self::Date(d),
+            Scalar::Timestamp(t) | Scalar::TimestampNtz(t) => Self::Timestamp(t),
+        }
     }
-}
-
-fn parse_date(text: &str) -> Option<i32> {
-    let date = chrono::NaiveDate::parse_from_str(text.get(..10)?, "%Y-%m-%d").ok()?;
-    let epoch = chrono::NaiveDate::from_ymd_opt(1970, 1, 1)?;
-    i32::try_from((date - epoch).num_days()).ok()
-}
-
-fn parse_instant(text: &str) -> Option<i64> {
-    let parsed = chrono::DateTime::parse_from_rfc3339(text)
-        .or_else(|_| chrono::DateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S%.f%#z"));
-    match parsed {
-        Ok(instant) => Some(instant.timestamp_micros()),
-        Err(_) => parse_local(text),
-    }
-}
-
-fn parse_local(text: &str) -> Option<i64> {
-    let text = text.strip_suffix('Z').unwrap_or(text);
-    chrono::NaiveDateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f")
-        .or_else(|_| chrono::NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S%.f"))
-        .ok()
-        .map(|t| t.and_utc().timestamp_micros())
 }

@@ -11,7 +11,6 @@ use futures::{StreamExt, TryStreamExt};
 use tokio::sync::OnceCell;
 
 use super::{Inner, Snapshot};
-use crate::{REFERENCE_VERSION, Version};
 use crate::checkpoint::{CheckpointHeader, read_header};
 use crate::commit::{parse_actions, read_commit};
 use crate::files::{Base, CheckpointSource, FileStack};
@@ -19,6 +18,7 @@ use crate::hint::read_hint;
 use crate::listing::list_log;
 use crate::reconcile::{FileSink, Header, Position, Sink, replay};
 use crate::segment::{LogSegment, SegmentRequest, recreatable_range};
+use crate::{REFERENCE_VERSION, Version};
 
 /// Commits that are read at the same time.
 const CONCURRENCY: usize = 32;
@@ -36,7 +36,11 @@ pub(super) async fn load(store: &TableStore, wanted: Option<Version>) -> Result<
             // Out of range, or damaged? The range tells.
             let listing = list_log(store, 0, None).await?;
             let Some((earliest, latest)) = recreatable_range(&listing) else {
-                return if listing.newest().is_none() { Ok(None) } else { other };
+                return if listing.newest().is_none() {
+                    Ok(None)
+                } else {
+                    other
+                };
             };
             if (earliest..=latest).contains(&wanted) && other.is_err() {
                 return other;
@@ -47,7 +51,12 @@ pub(super) async fn load(store: &TableStore, wanted: Option<Version>) -> Result<
 }
 
 /// The error for a version outside of what the log can reconstruct.
-fn version_not_found(store: &TableStore, wanted: Version, earliest: Version, latest: Version) -> DeltaError {
+fn version_not_found(
+    store: &TableStore,
+    wanted: Version,
+    earliest: Version,
+    latest: Version,
+) -> DeltaError {
     DeltaError::new("DELTA_VERSION_NOT_FOUND")
         .param("userVersion", wanted)
         .param("earliest", earliest)
@@ -57,9 +66,14 @@ fn version_not_found(store: &TableStore, wanted: Version, earliest: Version, lat
 }
 
 async fn load_once(store: &TableStore, wanted: Option<Version>) -> Result<Option<Snapshot>> {
-    let hint = read_hint(store).await.filter(|h| wanted.is_none_or(|w| h.version <= w));
+    let hint = read_hint(store)
+        .await
+        .filter(|h| wanted.is_none_or(|w| h.version <= w));
     let mut start = hint.map_or(0, |h| h.version);
-    let mut request = SegmentRequest { version: wanted, ..SegmentRequest::default() };
+    let mut request = SegmentRequest {
+        version: wanted,
+        ..SegmentRequest::default()
+    };
     let mut damage: Option<DeltaError> = None;
     let mut attempts = 0;
     loop {
@@ -99,9 +113,17 @@ async fn load_once(store: &TableStore, wanted: Option<Version>) -> Result<Option
 }
 
 /// Reads the commits of a segment and puts the state together.
-async fn build(store: &TableStore, segment: &LogSegment, base: CheckpointHeader) -> Result<Snapshot> {
+async fn build(
+    store: &TableStore,
+    segment: &LogSegment,
+    base: CheckpointHeader,
+) -> Result<Snapshot> {
     // Owned names: a closure over references would make the future of every load impossible to send between threads.
-    let names: Vec<(Version, String)> = segment.commits.iter().map(|c| (c.version, c.file.path.clone())).collect();
+    let names: Vec<(Version, String)> = segment
+        .commits
+        .iter()
+        .map(|c| (c.version, c.file.path.clone()))
+        .collect();
     let commits: Vec<(Version, Vec<Action>)> = futures::stream::iter(names)
         .map(|(version, name)| async move {
             let bytes = store.log().read(&name).await?;
@@ -112,7 +134,10 @@ async fn build(store: &TableStore, segment: &LogSegment, base: CheckpointHeader)
         .try_collect()
         .await?;
     let mut header = Header::default();
-    let at = Position { version: segment.checkpoint.as_ref().map_or(-1, |c| c.version), line: 0 };
+    let at = Position {
+        version: segment.checkpoint.as_ref().map_or(-1, |c| c.version),
+        line: 0,
+    };
     for action in header_actions(base) {
         header.accept(at, action);
     }
@@ -121,13 +146,24 @@ async fn build(store: &TableStore, segment: &LogSegment, base: CheckpointHeader)
         replay(version, actions, &mut [&mut header, &mut files]);
     }
     let base = match &segment.checkpoint {
-        Some(checkpoint) => Base::checkpoint(CheckpointSource { store: store.clone(), files: Arc::clone(checkpoint) }),
+        Some(checkpoint) => Base::checkpoint(CheckpointSource {
+            store: store.clone(),
+            files: Arc::clone(checkpoint),
+        }),
         None => Base::empty(),
     };
     let mut stack = FileStack::new(base);
     stack.push(files.into_layer());
     let checkpoint = segment.checkpoint.as_ref().map(|c| c.version);
-    assemble(store, segment.version, header, stack, checkpoint, Some(segment.anchor.clone()), None)
+    assemble(
+        store,
+        segment.version,
+        header,
+        stack,
+        checkpoint,
+        Some(segment.anchor.clone()),
+        None,
+    )
 }
 
 fn header_actions(header: CheckpointHeader) -> Vec<Action> {
@@ -158,12 +194,15 @@ pub(super) fn assemble(
     };
     let protocol: Arc<Protocol> = header.protocol.clone().ok_or_else(|| lost("protocol"))?;
     let metadata: Arc<Metadata> = header.metadata.clone().ok_or_else(|| lost("metadata"))?;
-    let unchanged = previous.filter(|p| Arc::ptr_eq(p.protocol(), &protocol) && Arc::ptr_eq(p.metadata(), &metadata));
+    let unchanged = previous
+        .filter(|p| Arc::ptr_eq(p.protocol(), &protocol) && Arc::ptr_eq(p.metadata(), &metadata));
     let (config, schema) = match unchanged {
         Some(previous) => (Arc::clone(previous.config()), Arc::clone(previous.schema())),
         None => {
             let config = TableConfig::new(&metadata, &protocol);
-            config.check_readable(store.root().path(), REFERENCE_VERSION).map_err(|e| e.with_version(version))?;
+            config
+                .check_readable(store.root().path(), REFERENCE_VERSION)
+                .map_err(|e| e.with_version(version))?;
             (Arc::new(config), Arc::new(metadata.schema()?))
         }
     };
@@ -187,7 +226,10 @@ pub(super) fn assemble(
 }
 
 /// Reads a commit; `None` where there is none.
-pub(super) async fn commit_if_there(store: &TableStore, version: Version) -> Result<Option<Vec<Action>>> {
+pub(super) async fn commit_if_there(
+    store: &TableStore,
+    version: Version,
+) -> Result<Option<Vec<Action>>> {
     match read_commit(store, version).await {
         Ok(actions) => Ok(Some(actions)),
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),

@@ -39,12 +39,21 @@ pub(super) async fn update(known: &Snapshot) -> Result<Snapshot> {
 }
 
 async fn anchor_holds(known: &Snapshot) -> Result<bool> {
-    let Some(before) = known.anchor().await? else { return Ok(false) };
-    Ok(known.store().log().stat(&before.path).await?.is_some_and(|now| now == before))
+    let Some(before) = known.anchor().await? else {
+        return Ok(false);
+    };
+    Ok(known
+        .store()
+        .log()
+        .stat(&before.path)
+        .await?
+        .is_some_and(|now| now == before))
 }
 
 async fn reload(known: &Snapshot) -> Result<Snapshot> {
-    Snapshot::try_load(known.store()).await?.ok_or_else(|| table_not_found(known.store()))
+    Snapshot::try_load(known.store())
+        .await?
+        .ok_or_else(|| table_not_found(known.store()))
 }
 
 /// The snapshot after further commits, which follow the known version without a gap.
@@ -61,12 +70,24 @@ pub(crate) fn apply(known: &Snapshot, commits: Vec<(Version, Vec<Action>)>) -> R
         stack.push(layer);
         version = at;
     }
-    let snapshot = assemble(known.store(), version, header, stack, known.checkpoint_version(), None, Some(known))?;
+    let snapshot = assemble(
+        known.store(),
+        version,
+        header,
+        stack,
+        known.checkpoint_version(),
+        None,
+        Some(known),
+    )?;
     Ok(with_summary(snapshot, summary))
 }
 
 /// The snapshot of the first commit of a new table.
-pub(crate) fn first(store: &deltaic_storage::TableStore, version: Version, actions: Vec<Action>) -> Result<Snapshot> {
+pub(crate) fn first(
+    store: &deltaic_storage::TableStore,
+    version: Version,
+    actions: Vec<Action>,
+) -> Result<Snapshot> {
     let mut header = Header::default();
     let mut files = FileSink::new(store.root());
     replay(version, actions, &mut [&mut header, &mut files]);
@@ -74,7 +95,10 @@ pub(crate) fn first(store: &deltaic_storage::TableStore, version: Version, actio
     let layer = files.into_layer();
     let summary = FileSummary::default().after(&stack, &layer).map(Arc::new);
     stack.push(layer);
-    Ok(with_summary(assemble(store, version, header, stack, None, None, None)?, summary))
+    Ok(with_summary(
+        assemble(store, version, header, stack, None, None, None)?,
+        summary,
+    ))
 }
 
 fn with_summary(mut snapshot: Snapshot, summary: Option<Arc<FileSummary>>) -> Snapshot {

@@ -44,13 +44,19 @@ pub(super) fn commit_info(
 
 /// All file actions are adds and nothing was read to decide on them.
 fn is_blind_append(transaction: &Transaction) -> bool {
-    let only_adds = !transaction.actions.iter().any(|a| matches!(a, Action::Remove(_) | Action::Cdc(_)));
+    let only_adds = !transaction
+        .actions
+        .iter()
+        .any(|a| matches!(a, Action::Remove(_) | Action::Cdc(_)));
     only_adds && !transaction.scope.depends_on_files() && !transaction.operation.large
 }
 
 /// The level of a commit: one that changes no data is content with less than the table asks for.
 pub(super) fn isolation_level(transaction: &Transaction, table: IsolationLevel) -> IsolationLevel {
-    if transaction.operation.large || transaction.metadata.is_some() || transaction.protocol.is_some() {
+    if transaction.operation.large
+        || transaction.metadata.is_some()
+        || transaction.protocol.is_some()
+    {
         return table;
     }
     let changes_nothing = transaction.actions.iter().all(|action| match action {
@@ -60,5 +66,9 @@ pub(super) fn isolation_level(transaction: &Transaction, table: IsolationLevel) 
         Action::DomainMetadata(domain) => domain.domain == "delta.rowTracking",
         _ => false,
     });
-    if changes_nothing { IsolationLevel::SnapshotIsolation } else { table }
+    if changes_nothing {
+        IsolationLevel::SnapshotIsolation
+    } else {
+        table
+    }
 }

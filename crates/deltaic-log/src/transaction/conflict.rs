@@ -120,16 +120,32 @@ pub fn check(ours: &Ours<'_>, winner: &Winner<'_>) -> Option<CommitConflict> {
     if domains(ours.actions).any(|d| summary.domains.contains(d) && !MERGED_DOMAINS.contains(&d)) {
         return conflict(ConflictKind::ConcurrentTransaction, None);
     }
-    if ours.scope.app_ids.iter().any(|app| summary.app_ids.contains(app.as_str())) {
+    if ours
+        .scope
+        .app_ids
+        .iter()
+        .any(|app| summary.app_ids.contains(app.as_str()))
+    {
         return conflict(ConflictKind::ConcurrentTransaction, None);
     }
     if let Some(add) = appended(ours, &summary) {
         return conflict(ConflictKind::ConcurrentAppend, Some(&add.partition_values));
     }
-    let read = |r: &&Remove| ours.scope.files.contains(&canonical_path(ours.root, &r.path));
-    let gone = summary.removes.iter().copied().find(read).or(summary.removes.first().copied().filter(|_| ours.scope.whole_table));
+    let read = |r: &&Remove| {
+        ours.scope
+            .files
+            .contains(&canonical_path(ours.root, &r.path))
+    };
+    let gone = summary.removes.iter().copied().find(read).or(summary
+        .removes
+        .first()
+        .copied()
+        .filter(|_| ours.scope.whole_table));
     if let Some(remove) = gone {
-        return conflict(ConflictKind::ConcurrentDeleteRead, remove.partition_values.as_ref());
+        return conflict(
+            ConflictKind::ConcurrentDeleteRead,
+            remove.partition_values.as_ref(),
+        );
     }
     let mine: BTreeSet<String> = ours
         .actions
@@ -139,8 +155,15 @@ pub fn check(ours: &Ours<'_>, winner: &Winner<'_>) -> Option<CommitConflict> {
             _ => None,
         })
         .collect();
-    if let Some(remove) = summary.removes.iter().find(|r| mine.contains(&canonical_path(ours.root, &r.path))) {
-        return conflict(ConflictKind::ConcurrentDeleteDelete, remove.partition_values.as_ref());
+    if let Some(remove) = summary
+        .removes
+        .iter()
+        .find(|r| mine.contains(&canonical_path(ours.root, &r.path)))
+    {
+        return conflict(
+            ConflictKind::ConcurrentDeleteDelete,
+            remove.partition_values.as_ref(),
+        );
     }
     None
 }
@@ -155,17 +178,31 @@ fn appended<'a>(ours: &Ours<'_>, winner: &Summary<'a>) -> Option<&'a Add> {
     if !counts {
         return None;
     }
-    winner.adds.iter().copied().find(|add| ours.scope.whole_table || may_match(ours, add))
+    winner
+        .adds
+        .iter()
+        .copied()
+        .find(|add| ours.scope.whole_table || may_match(ours, add))
 }
 
 fn may_match(ours: &Ours<'_>, add: &Add) -> bool {
     if ours.scope.predicates.is_empty() {
         return false;
     }
-    let columns: Vec<Column> = ours.partition_columns.iter().map(|(_, column)| column.clone()).collect();
+    let columns: Vec<Column> = ours
+        .partition_columns
+        .iter()
+        .map(|(_, column)| column.clone())
+        .collect();
     // Only partition values: what statistics say is not looked at, as in the reference.
-    let facts = StatisticsFacts::new(None, partition_values(&add.partition_values, &columns, ours.zone));
-    ours.scope.predicates.iter().any(|p: &Predicate| p.may_match(&facts))
+    let facts = StatisticsFacts::new(
+        None,
+        partition_values(&add.partition_values, &columns, ours.zone),
+    );
+    ours.scope
+        .predicates
+        .iter()
+        .any(|p: &Predicate| p.may_match(&facts))
 }
 
 struct Summary<'a> {
@@ -225,23 +262,38 @@ fn is_tolerated(read: &Metadata, theirs: &Metadata) -> bool {
     if same != *read {
         return false;
     }
-    let keys: BTreeSet<&String> = read.configuration.keys().chain(theirs.configuration.keys()).collect();
-    let changed = keys.into_iter().filter(|key| read.configuration.get(*key) != theirs.configuration.get(*key));
+    let keys: BTreeSet<&String> = read
+        .configuration
+        .keys()
+        .chain(theirs.configuration.keys())
+        .collect();
+    let changed = keys
+        .into_iter()
+        .filter(|key| read.configuration.get(*key) != theirs.configuration.get(*key));
     changed.into_iter().all(|key| {
         let value = theirs.configuration.get(key).map(String::as_str);
-        TOLERATED_PROPERTIES.contains(&key.as_str()) && value.is_some_and(|v| !v.eq_ignore_ascii_case("false"))
+        TOLERATED_PROPERTIES.contains(&key.as_str())
+            && value.is_some_and(|v| !v.eq_ignore_ascii_case("false"))
     })
 }
 
 /// `[p=1, q=x]`, with logical names; `None` for a table without partitions.
-fn partition_text(columns: &[(String, Column)], values: &BTreeMap<String, Option<String>>) -> Option<String> {
+fn partition_text(
+    columns: &[(String, Column)],
+    values: &BTreeMap<String, Option<String>>,
+) -> Option<String> {
     if columns.is_empty() {
         return None;
     }
     let parts: Vec<String> = columns
         .iter()
         .map(|(logical, column)| {
-            let value = column.path.first().and_then(|physical| values.get(physical)).cloned().flatten();
+            let value = column
+                .path
+                .first()
+                .and_then(|physical| values.get(physical))
+                .cloned()
+                .flatten();
             format!("{logical}={}", value.as_deref().unwrap_or("null"))
         })
         .collect();

@@ -21,7 +21,8 @@ pub trait Committer: Debug + Send + Sync {
     ///
     /// # Errors
     /// The store failed; whether the commit is there is then not known.
-    async fn put(&self, store: &TableStore, version: Version, content: Bytes) -> Result<PutOutcome>;
+    async fn put(&self, store: &TableStore, version: Version, content: Bytes)
+    -> Result<PutOutcome>;
 }
 
 /// Claims a version by creating its file in the log folder.
@@ -30,8 +31,16 @@ pub struct PutIfAbsent;
 
 #[async_trait]
 impl Committer for PutIfAbsent {
-    async fn put(&self, store: &TableStore, version: Version, content: Bytes) -> Result<PutOutcome> {
-        store.log().create(&file_name::commit(version), content).await
+    async fn put(
+        &self,
+        store: &TableStore,
+        version: Version,
+        content: Bytes,
+    ) -> Result<PutOutcome> {
+        store
+            .log()
+            .create(&file_name::commit(version), content)
+            .await
     }
 }
 

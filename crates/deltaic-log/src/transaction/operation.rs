@@ -25,7 +25,10 @@ pub struct Operation {
 impl Operation {
     /// An operation without parameters.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), ..Self::default() }
+        Self {
+            name: name.into(),
+            ..Self::default()
+        }
     }
 
     /// Adds a parameter.

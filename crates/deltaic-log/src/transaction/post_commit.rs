@@ -22,7 +22,10 @@ pub(super) async fn run(done: &Done<'_>, context: &CommitContext) -> Vec<String>
     let mut warnings = Vec::new();
     let mut note = |what: &str, result: Result<()>| {
         if let Err(e) = result {
-            warnings.push(format!("{what} of version {} failed: {e}", done.snapshot.version()));
+            warnings.push(format!(
+                "{what} of version {} failed: {e}",
+                done.snapshot.version()
+            ));
         }
     };
     if context.write_checksum {
@@ -34,7 +37,10 @@ pub(super) async fn run(done: &Done<'_>, context: &CommitContext) -> Vec<String>
         let fine = written.is_ok();
         note("the checkpoint", written.map(|_| ()));
         if fine {
-            note("the log cleanup", clean(done.snapshot, now).await.map(|_| ()));
+            note(
+                "the log cleanup",
+                clean(done.snapshot, now).await.map(|_| ()),
+            );
         }
     }
     warnings
@@ -50,7 +56,11 @@ async fn checksum(done: &Done<'_>) -> Result<()> {
     let snapshot = done.snapshot;
     let summary = snapshot.summary().await?;
     let few = usize::try_from(summary.num_files).is_ok_and(|n| n <= MAX_FILES);
-    let files = if few { Some(snapshot.files().await?) } else { None };
+    let files = if few {
+        Some(snapshot.files().await?)
+    } else {
+        None
+    };
     let checksum = VersionChecksum::new(&ChecksumInput {
         txn_id: &done.txn_id,
         summary: &summary,

@@ -37,11 +37,22 @@ pub(super) async fn prepare(
     context: &CommitContext,
 ) -> Result<Prepared> {
     let version = base.map_or(0, |s| s.version() + 1);
-    let protocol = transaction.protocol.clone().map(Arc::new).or_else(|| base.map(|s| Arc::clone(s.protocol())));
-    let metadata = transaction.metadata.clone().map(Arc::new).or_else(|| base.map(|s| Arc::clone(s.metadata())));
-    let metadata = metadata.ok_or_else(|| DeltaError::new("DELTA_METADATA_ABSENT").with_path(transaction.store.root().to_string()))?;
+    let protocol = transaction
+        .protocol
+        .clone()
+        .map(Arc::new)
+        .or_else(|| base.map(|s| Arc::clone(s.protocol())));
+    let metadata = transaction
+        .metadata
+        .clone()
+        .map(Arc::new)
+        .or_else(|| base.map(|s| Arc::clone(s.metadata())));
+    let metadata = metadata.ok_or_else(|| {
+        DeltaError::new("DELTA_METADATA_ABSENT").with_path(transaction.store.root().to_string())
+    })?;
     let protocol = protocol.unwrap_or_else(|| Arc::new(Protocol::legacy(1, 2)));
-    let unchanged = base.filter(|_| transaction.protocol.is_none() && transaction.metadata.is_none());
+    let unchanged =
+        base.filter(|_| transaction.protocol.is_none() && transaction.metadata.is_none());
     let config = match unchanged {
         Some(base) => Arc::clone(base.config()),
         None => {
@@ -58,19 +69,42 @@ pub(super) async fn prepare(
         false => None,
         true => Some(next_timestamp(base, context.clock.now_ms().max(started)).await?),
     };
-    let table_level = config.get(key::ISOLATION_LEVEL).and_then(IsolationLevel::parse).unwrap_or(IsolationLevel::Serializable);
+    let table_level = config
+        .get(key::ISOLATION_LEVEL)
+        .and_then(IsolationLevel::parse)
+        .unwrap_or(IsolationLevel::Serializable);
     let isolation = isolation_level(transaction, table_level);
-    let attempt = Attempt { started, in_commit_timestamp, txn_id };
-    let mut all = vec![Action::CommitInfo(Box::new(commit_info(transaction, attempt, isolation, context)))];
+    let attempt = Attempt {
+        started,
+        in_commit_timestamp,
+        txn_id,
+    };
+    let mut all = vec![Action::CommitInfo(Box::new(commit_info(
+        transaction,
+        attempt,
+        isolation,
+        context,
+    )))];
     if let Some(metadata) = &transaction.metadata {
-        all.push(Action::Metadata(with_enablement(metadata, base, version, in_commit_timestamp)?));
+        all.push(Action::Metadata(with_enablement(
+            metadata,
+            base,
+            version,
+            in_commit_timestamp,
+        )?));
     }
     if transaction.protocol.is_some() || base.is_none() {
         all.push(Action::Protocol(protocol.as_ref().clone()));
     }
     all.extend(actions);
     let bytes = Bytes::from(commit_text(&all));
-    Ok(Prepared { version, actions: all, bytes, in_commit_timestamp, isolation })
+    Ok(Prepared {
+        version,
+        actions: all,
+        bytes,
+        in_commit_timestamp,
+        isolation,
+    })
 }
 
 /// The in-commit timestamp after `base`: now, but later than the version before.
@@ -92,8 +126,14 @@ fn with_enablement(
     if let (Some(base), Some(timestamp)) = (base, timestamp)
         && !base.config().in_commit_timestamps_enabled()?
     {
-        out.configuration.insert(key::IN_COMMIT_TIMESTAMP_ENABLEMENT_VERSION.to_owned(), version.to_string());
-        out.configuration.insert(key::IN_COMMIT_TIMESTAMP_ENABLEMENT_TIMESTAMP.to_owned(), timestamp.to_string());
+        out.configuration.insert(
+            key::IN_COMMIT_TIMESTAMP_ENABLEMENT_VERSION.to_owned(),
+            version.to_string(),
+        );
+        out.configuration.insert(
+            key::IN_COMMIT_TIMESTAMP_ENABLEMENT_TIMESTAMP.to_owned(),
+            timestamp.to_string(),
+        );
     }
     Ok(out)
 }

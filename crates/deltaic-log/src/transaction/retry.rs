@@ -24,7 +24,13 @@ pub(super) async fn commit(transaction: Transaction, context: &CommitContext) ->
         && transaction.operation.skip_empty
         && transaction.is_empty()
     {
-        let result = CommitResult { version: read.version(), snapshot: read.clone(), skipped: true, attempts: 0, warnings: Vec::new() };
+        let result = CommitResult {
+            version: read.version(),
+            snapshot: read.clone(),
+            skipped: true,
+            attempts: 0,
+            warnings: Vec::new(),
+        };
         return Ok(Commit::Committed(result));
     }
     let started = context.clock.now_ms();
@@ -35,7 +41,10 @@ pub(super) async fn commit(transaction: Transaction, context: &CommitContext) ->
     loop {
         attempts += 1;
         let prepared = prepare(&transaction, base.as_ref(), started, &txn_id, context).await?;
-        let put = context.committer.put(&transaction.store, prepared.version, prepared.bytes.clone()).await;
+        let put = context
+            .committer
+            .put(&transaction.store, prepared.version, prepared.bytes.clone())
+            .await;
         let lost = match put {
             Ok(PutOutcome::Created) => false,
             Ok(PutOutcome::AlreadyExists) => true,
@@ -45,14 +54,37 @@ pub(super) async fn commit(transaction: Transaction, context: &CommitContext) ->
             },
         };
         if !lost {
-            return finish(&transaction, base.as_ref(), prepared, &txn_id, attempts, context).await.map(Commit::Committed);
+            return finish(
+                &transaction,
+                base.as_ref(),
+                prepared,
+                &txn_id,
+                attempts,
+                context,
+            )
+            .await
+            .map(Commit::Committed);
         }
         let winners = winners(&transaction, prepared.version).await?;
-        if winners.first().is_some_and(|(_, actions)| is_ours(actions, &txn_id)) {
-            return finish(&transaction, base.as_ref(), prepared, &txn_id, attempts, context).await.map(Commit::Committed);
+        if winners
+            .first()
+            .is_some_and(|(_, actions)| is_ours(actions, &txn_id))
+        {
+            return finish(
+                &transaction,
+                base.as_ref(),
+                prepared,
+                &txn_id,
+                attempts,
+                context,
+            )
+            .await
+            .map(Commit::Committed);
         }
         for (version, actions) in &winners {
-            if let Some(mut conflict) = against(&transaction, &prepared, *version, actions, context)? {
+            if let Some(mut conflict) =
+                against(&transaction, &prepared, *version, actions, context)?
+            {
                 conflict.table = table_name(&transaction, context);
                 return Ok(Commit::Conflict(Box::new(conflict)));
             }
@@ -69,14 +101,21 @@ pub(super) async fn commit(transaction: Transaction, context: &CommitContext) ->
         }
         base = match base {
             Some(base) => Some(apply(&base, winners)?),
-            None => return Err(DeltaError::internal("a new table was committed to and no conflict was found")),
+            None => {
+                return Err(DeltaError::internal(
+                    "a new table was committed to and no conflict was found",
+                ));
+            }
         };
         pause(attempts, context).await;
     }
 }
 
 /// The commits from `version` on.
-async fn winners(transaction: &Transaction, version: Version) -> Result<Vec<(Version, Vec<Action>)>> {
+async fn winners(
+    transaction: &Transaction,
+    version: Version,
+) -> Result<Vec<(Version, Vec<Action>)>> {
     let mut out = vec![(version, read_commit(&transaction.store, version).await?)];
     loop {
         let next = version + out.len() as Version;
@@ -89,7 +128,9 @@ async fn winners(transaction: &Transaction, version: Version) -> Result<Vec<(Ver
 }
 
 fn is_ours(actions: &[Action], txn_id: &str) -> bool {
-    actions.iter().any(|a| matches!(a, Action::CommitInfo(info) if info.txn_id.as_deref() == Some(txn_id)))
+    actions
+        .iter()
+        .any(|a| matches!(a, Action::CommitInfo(info) if info.txn_id.as_deref() == Some(txn_id)))
 }
 
 fn against(
@@ -103,8 +144,16 @@ fn against(
         Action::CommitInfo(info) => Some(info.as_ref().clone()),
         _ => None,
     });
-    let plain = |kind| CommitConflict { kind, version, commit_info: commit_info.clone(), partition: None, table: String::new() };
-    let Some(read) = &transaction.read else { return Ok(Some(plain(ConflictKind::ProtocolChanged))) };
+    let plain = |kind| CommitConflict {
+        kind,
+        version,
+        commit_info: commit_info.clone(),
+        partition: None,
+        table: String::new(),
+    };
+    let Some(read) = &transaction.read else {
+        return Ok(Some(plain(ConflictKind::ProtocolChanged)));
+    };
     if transaction.operation.large {
         return Ok(Some(plain(ConflictKind::ConcurrentWrite)));
     }
@@ -134,7 +183,10 @@ fn partition_columns(snapshot: &Snapshot) -> Vec<(String, Column)> {
 }
 
 fn table_name(transaction: &Transaction, context: &CommitContext) -> String {
-    context.table_name.clone().unwrap_or_else(|| format!("delta.`{}`", transaction.store.root()))
+    context
+        .table_name
+        .clone()
+        .unwrap_or_else(|| format!("delta.`{}`", transaction.store.root()))
 }
 
 /// The first repetition comes at once; later ones after a random pause that grows.
@@ -155,7 +207,12 @@ async fn finish(
     attempts: u32,
     context: &CommitContext,
 ) -> Result<CommitResult> {
-    let Prepared { version, actions, in_commit_timestamp, .. } = prepared;
+    let Prepared {
+        version,
+        actions,
+        in_commit_timestamp,
+        ..
+    } = prepared;
     if let Some(base) = base.filter(|_| context.write_checksum) {
         base.recall_summary().await;
     }
@@ -163,7 +220,17 @@ async fn finish(
         Some(base) => apply(base, vec![(version, actions)])?,
         None => first(&transaction.store, version, actions)?,
     };
-    let done = post_commit::Done { snapshot: &snapshot, txn_id: Arc::from(txn_id), in_commit_timestamp };
+    let done = post_commit::Done {
+        snapshot: &snapshot,
+        txn_id: Arc::from(txn_id),
+        in_commit_timestamp,
+    };
     let warnings = post_commit::run(&done, context).await;
-    Ok(CommitResult { version, snapshot, skipped: false, attempts, warnings })
+    Ok(CommitResult {
+        version,
+        snapshot,
+        skipped: false,
+        attempts,
+        warnings,
+    })
 }

@@ -16,7 +16,11 @@ const DOMAIN: &str = "delta.rowTracking";
 ///
 /// # Errors
 /// A file whose number of rows is not recorded.
-pub(super) fn assign(actions: &mut Vec<Action>, base: Option<&Snapshot>, version: Version) -> Result<()> {
+pub(super) fn assign(
+    actions: &mut Vec<Action>,
+    base: Option<&Snapshot>,
+    version: Version,
+) -> Result<()> {
     let before = high_water_mark(base.and_then(|s| s.domain(DOMAIN)));
     let mut mark = staged_mark(actions).unwrap_or(-1).max(before);
     let start = mark;
@@ -32,14 +36,20 @@ pub(super) fn assign(actions: &mut Vec<Action>, base: Option<&Snapshot>, version
     if mark != start || mark > before {
         actions.retain(|a| !matches!(a, Action::DomainMetadata(d) if d.domain == DOMAIN));
         let configuration = json!({"rowIdHighWaterMark": mark, "domainName": DOMAIN}).to_string();
-        actions.push(Action::DomainMetadata(DomainMetadata { domain: DOMAIN.to_owned(), configuration, removed: false }));
+        actions.push(Action::DomainMetadata(DomainMetadata {
+            domain: DOMAIN.to_owned(),
+            configuration,
+            removed: false,
+        }));
     }
     Ok(())
 }
 
 fn high_water_mark(domain: Option<&DomainMetadata>) -> i64 {
     let parsed: Option<Value> = domain.and_then(|d| serde_json::from_str(&d.configuration).ok());
-    parsed.and_then(|v| v.get("rowIdHighWaterMark")?.as_i64()).unwrap_or(-1)
+    parsed
+        .and_then(|v| v.get("rowIdHighWaterMark")?.as_i64())
+        .unwrap_or(-1)
 }
 
 fn staged_mark(actions: &[Action]) -> Option<i64> {
@@ -50,8 +60,13 @@ fn staged_mark(actions: &[Action]) -> Option<i64> {
 }
 
 fn num_records(add: &Add) -> Result<i64> {
-    let stats: Option<Value> = add.stats.as_deref().and_then(|s| serde_json::from_str(s).ok());
+    let stats: Option<Value> = add
+        .stats
+        .as_deref()
+        .and_then(|s| serde_json::from_str(s).ok());
     stats
         .and_then(|s| s.get("numRecords")?.as_i64())
-        .ok_or_else(|| DeltaError::new("DELTA_ROW_ID_ASSIGNMENT_WITHOUT_STATS").with_path(&add.path))
+        .ok_or_else(|| {
+            DeltaError::new("DELTA_ROW_ID_ASSIGNMENT_WITHOUT_STATS").with_path(&add.path)
+        })
 }

@@ -47,8 +47,12 @@ impl IsolationLevel {
 
     /// The level of a name, in any case.
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::Serializable, Self::WriteSerializable, Self::SnapshotIsolation]
-            .into_iter()
-            .find(|level| level.name().eq_ignore_ascii_case(name))
+        [
+            Self::Serializable,
+            Self::WriteSerializable,
+            Self::SnapshotIsolation,
+        ]
+        .into_iter()
+        .find(|level| level.name().eq_ignore_ascii_case(name))
     }
 }

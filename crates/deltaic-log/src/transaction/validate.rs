@@ -22,7 +22,9 @@ pub(super) fn validate(
     actions: &[Action],
 ) -> Result<()> {
     config.check_writable(root.path(), crate::REFERENCE_VERSION)?;
-    let removes_data = actions.iter().any(|a| matches!(a, Action::Remove(remove) if remove.data_change));
+    let removes_data = actions
+        .iter()
+        .any(|a| matches!(a, Action::Remove(remove) if remove.data_change));
     if removes_data && config.is_append_only()? {
         return Err(DeltaError::new("DELTA_CANNOT_MODIFY_APPEND_ONLY")
             .param("table_name", metadata.name.as_deref().unwrap_or("null"))
@@ -39,10 +41,18 @@ fn check_duplicates(root: &TableRoot, actions: &[Action]) -> Result<()> {
     for action in actions {
         let (key, path, kind) = match action {
             Action::Add(add) => (FileKey::of_add(root, add), add.path.as_str(), "add"),
-            Action::Remove(remove) => (FileKey::of_remove(root, remove), remove.path.as_str(), "remove"),
+            Action::Remove(remove) => (
+                FileKey::of_remove(root, remove),
+                remove.path.as_str(),
+                "remove",
+            ),
             _ => continue,
         };
-        let (same, other) = if kind == "add" { (&mut adds, &removes) } else { (&mut removes, &adds) };
+        let (same, other) = if kind == "add" {
+            (&mut adds, &removes)
+        } else {
+            (&mut removes, &adds)
+        };
         let clash = match (same.get(&key.path), other.get(&key.path)) {
             (Some((_, first)), _) => Some(*first),
             (None, Some((first_key, first))) if *first_key == key => Some(*first),

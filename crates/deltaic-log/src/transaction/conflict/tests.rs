@@ -17,7 +17,18 @@ struct Case {
 }
 
 fn metadata(log: &str) -> Metadata {
-    parse(log).remove(0).1.into_iter().find_map(|a| if let Action::Metadata(m) = a { Some(m) } else { None }).unwrap()
+    parse(log)
+        .remove(0)
+        .1
+        .into_iter()
+        .find_map(|a| {
+            if let Action::Metadata(m) = a {
+                Some(m)
+            } else {
+                None
+            }
+        })
+        .unwrap()
 }
 
 impl Case {
@@ -37,94 +48,220 @@ impl Case {
             partition_columns: &columns,
             zone: &Zone::utc(),
         };
-        let mut conflict = check(&ours, &Winner { version: 5, actions: &theirs })?;
+        let mut conflict = check(
+            &ours,
+            &Winner {
+                version: 5,
+                actions: &theirs,
+            },
+        )?;
         conflict.table = "spark_catalog.default.t".to_owned();
         Some(conflict)
     }
 
     fn check(&self, winner: &str, expected: Expect) {
-        let text = self.outcome(winner).map_or("fine".to_owned(), |c| DeltaError::from(c).to_string());
+        let text = self
+            .outcome(winner)
+            .map_or("fine".to_owned(), |c| DeltaError::from(c).to_string());
         expected.assert_eq(&text);
     }
 }
 
 fn reads_partition(value: i64) -> ReadScope {
-    let predicate = Predicate::Compare(Column::new("p", DataType::Integer), Comparison::Equal, Value::Integer(value));
-    ReadScope { predicates: vec![predicate], ..ReadScope::default() }
+    let predicate = Predicate::Compare(
+        Column::new("p", DataType::Integer),
+        Comparison::Equal,
+        Value::Integer(value),
+    );
+    ReadScope {
+        predicates: vec![predicate],
+        ..ReadScope::default()
+    }
 }
 
 #[test]
 fn blind_appends_go_together() {
-    Case { ours: "+ b", ..Case::default() }.check("info WRITE blind\n+ a p=1", expect!["fine"]);
+    Case {
+        ours: "+ b",
+        ..Case::default()
+    }
+    .check("info WRITE blind\n+ a p=1", expect!["fine"]);
 }
 
 #[test]
 fn files_that_should_have_been_read_are_a_conflict() {
-    let case = Case { scope: reads_partition(1), ours: "- x p=1", ..Case::default() };
+    let case = Case {
+        scope: reads_partition(1),
+        ours: "- x p=1",
+        ..Case::default()
+    };
     case.check("info WRITE blind\n+ a p=1", expect!["[DELTA_CONCURRENT_APPEND.WITH_PARTITION_HINT] Transaction conflict detected. a concurrent WRITE added data to table spark_catalog.default.t committed at version 5. The concurrent operation modified data in the partition [p=1] that should have been read by this operation. Please retry the operation. Refer to https://docs.delta.io/latest/concurrency-control.html for more information."]);
     case.check("info WRITE blind\n+ a p=2", expect!["fine"]);
 }
 
 #[test]
 fn predicates_on_other_columns_read_the_whole_partition() {
-    let predicate = Predicate::Compare(Column::new("id", DataType::Long), Comparison::Equal, Value::Integer(1));
-    let case = Case { scope: ReadScope { predicates: vec![predicate], ..ReadScope::default() }, ..Case::default() };
-    assert_eq!(case.outcome("info WRITE\n+ a p=2").unwrap().kind, ConflictKind::ConcurrentAppend);
+    let predicate = Predicate::Compare(
+        Column::new("id", DataType::Long),
+        Comparison::Equal,
+        Value::Integer(1),
+    );
+    let case = Case {
+        scope: ReadScope {
+            predicates: vec![predicate],
+            ..ReadScope::default()
+        },
+        ..Case::default()
+    };
+    assert_eq!(
+        case.outcome("info WRITE\n+ a p=2").unwrap().kind,
+        ConflictKind::ConcurrentAppend
+    );
 }
 
 #[test]
 fn the_level_decides_which_appends_count() {
-    let whole = || ReadScope { whole_table: true, ..ReadScope::default() };
-    let case = |isolation| Case { scope: whole(), isolation: Some(isolation), ..Case::default() };
+    let whole = || ReadScope {
+        whole_table: true,
+        ..ReadScope::default()
+    };
+    let case = |isolation| Case {
+        scope: whole(),
+        isolation: Some(isolation),
+        ..Case::default()
+    };
     let (blind, seeing) = ("info WRITE blind\n+ a p=1", "info MERGE\n+ a p=1");
     assert!(case(IsolationLevel::Serializable).outcome(blind).is_some());
-    assert!(case(IsolationLevel::WriteSerializable).outcome(blind).is_none());
-    assert!(case(IsolationLevel::WriteSerializable).outcome(seeing).is_some());
-    assert!(case(IsolationLevel::SnapshotIsolation).outcome(seeing).is_none());
-    let with_metadata = Case { changes_metadata: true, ..case(IsolationLevel::WriteSerializable) };
+    assert!(
+        case(IsolationLevel::WriteSerializable)
+            .outcome(blind)
+            .is_none()
+    );
+    assert!(
+        case(IsolationLevel::WriteSerializable)
+            .outcome(seeing)
+            .is_some()
+    );
+    assert!(
+        case(IsolationLevel::SnapshotIsolation)
+            .outcome(seeing)
+            .is_none()
+    );
+    let with_metadata = Case {
+        changes_metadata: true,
+        ..case(IsolationLevel::WriteSerializable)
+    };
     assert!(with_metadata.outcome(blind).is_some());
-    assert!(case(IsolationLevel::WriteSerializable).outcome("+ a p=1").is_some(), "a winner that says nothing is not blind");
+    assert!(
+        case(IsolationLevel::WriteSerializable)
+            .outcome("+ a p=1")
+            .is_some(),
+        "a winner that says nothing is not blind"
+    );
 }
 
 #[test]
 fn deleted_files_that_were_read_are_a_conflict_at_every_level() {
-    let scope = ReadScope { files: BTreeSet::from(["x y".to_owned()]), ..ReadScope::default() };
-    let case = Case { scope, isolation: Some(IsolationLevel::SnapshotIsolation), ..Case::default() };
+    let scope = ReadScope {
+        files: BTreeSet::from(["x y".to_owned()]),
+        ..ReadScope::default()
+    };
+    let case = Case {
+        scope,
+        isolation: Some(IsolationLevel::SnapshotIsolation),
+        ..Case::default()
+    };
     case.check("info DELETE\n- x%20y p=3", expect!["[DELTA_CONCURRENT_DELETE_READ.WITH_PARTITION_HINT] Transaction conflict detected, a concurrent DELETE deleted data from table spark_catalog.default.t (committed at version 5) that this transaction read. The concurrent operation deleted data in the partition [p=3] that was read by this operation. Please retry the operation. Refer to https://docs.delta.io/latest/concurrency-control.html for more information."]);
     case.check("info DELETE\n- other p=3", expect!["fine"]);
-    let whole = Case { scope: ReadScope { whole_table: true, ..ReadScope::default() }, ..Case::default() };
-    assert_eq!(whole.outcome("info DELETE\n- other p=3").unwrap().kind, ConflictKind::ConcurrentDeleteRead);
+    let whole = Case {
+        scope: ReadScope {
+            whole_table: true,
+            ..ReadScope::default()
+        },
+        ..Case::default()
+    };
+    assert_eq!(
+        whole.outcome("info DELETE\n- other p=3").unwrap().kind,
+        ConflictKind::ConcurrentDeleteRead
+    );
 }
 
 #[test]
 fn deleting_the_same_file_twice_is_a_conflict() {
-    let case = Case { ours: "- x", ..Case::default() };
-    assert_eq!(case.outcome("info DELETE\n- file:/t/x").unwrap().kind, ConflictKind::ConcurrentDeleteDelete);
+    let case = Case {
+        ours: "- x",
+        ..Case::default()
+    };
+    assert_eq!(
+        case.outcome("info DELETE\n- file:/t/x").unwrap().kind,
+        ConflictKind::ConcurrentDeleteDelete
+    );
 }
 
 #[test]
 fn metadata_changes_conflict_unless_they_are_harmless() {
-    let case = Case { ours: "+ a", ..Case::default() };
-    assert_eq!(case.outcome("info ALTER\nM/p delta.appendOnly=true").unwrap().kind, ConflictKind::MetadataChanged);
-    assert!(case.outcome("info SET\nM/p delta.enableDeletionVectors=true").is_none());
-    assert!(case.outcome("info SET\nM/p delta.enableDeletionVectors=false").is_some());
-    let own = Case { changes_metadata: true, ..Case::default() };
-    assert!(own.outcome("info SET\nM/p delta.enableDeletionVectors=true").is_some());
+    let case = Case {
+        ours: "+ a",
+        ..Case::default()
+    };
+    assert_eq!(
+        case.outcome("info ALTER\nM/p delta.appendOnly=true")
+            .unwrap()
+            .kind,
+        ConflictKind::MetadataChanged
+    );
+    assert!(
+        case.outcome("info SET\nM/p delta.enableDeletionVectors=true")
+            .is_none()
+    );
+    assert!(
+        case.outcome("info SET\nM/p delta.enableDeletionVectors=false")
+            .is_some()
+    );
+    let own = Case {
+        changes_metadata: true,
+        ..Case::default()
+    };
+    assert!(
+        own.outcome("info SET\nM/p delta.enableDeletionVectors=true")
+            .is_some()
+    );
 }
 
 #[test]
 fn protocols_domains_and_applications_conflict() {
-    let protocol = Case { changes_protocol: true, ..Case::default() };
+    let protocol = Case {
+        changes_protocol: true,
+        ..Case::default()
+    };
     protocol.check("info UPGRADE\nP 1 2", expect![[r#"
         [DELTA_PROTOCOL_CHANGED] ProtocolChangedException: The protocol version of the Delta table has been changed by a concurrent update. 
         Conflicting commit: {"operation":"UPGRADE","isBlindAppend":false}
         Refer to https://docs.delta.io/latest/concurrency-control.html for more details."#]]);
     assert!(Case::default().outcome("info UPGRADE\nP 1 2").is_none());
-    let domain = Case { ours: "domain d x", ..Case::default() };
-    assert_eq!(domain.outcome("domain d y").unwrap().kind, ConflictKind::ConcurrentTransaction);
-    let merged = Case { ours: "domain delta.rowTracking x", ..Case::default() };
+    let domain = Case {
+        ours: "domain d x",
+        ..Case::default()
+    };
+    assert_eq!(
+        domain.outcome("domain d y").unwrap().kind,
+        ConflictKind::ConcurrentTransaction
+    );
+    let merged = Case {
+        ours: "domain delta.rowTracking x",
+        ..Case::default()
+    };
     assert!(merged.outcome("domain delta.rowTracking y").is_none());
-    let app = Case { scope: ReadScope { app_ids: BTreeSet::from(["app".to_owned()]), ..ReadScope::default() }, ..Case::default() };
-    assert_eq!(app.outcome("txn app 3").unwrap().kind, ConflictKind::ConcurrentTransaction);
+    let app = Case {
+        scope: ReadScope {
+            app_ids: BTreeSet::from(["app".to_owned()]),
+            ..ReadScope::default()
+        },
+        ..Case::default()
+    };
+    assert_eq!(
+        app.outcome("txn app 3").unwrap().kind,
+        ConflictKind::ConcurrentTransaction
+    );
     assert!(app.outcome("txn other 3").is_none());
 }
