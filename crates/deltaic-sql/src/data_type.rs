@@ -1,7 +1,9 @@
 //! sqlparser's types, as this parser writes them, to Spark's.
 
 use deltaic_protocol::schema::{DataType, StructField};
-use sqlparser::ast::{ArrayElemTypeDef, CharacterLength, DataType as Sql, ExactNumberInfo, IntervalFields};
+use sqlparser::ast::{
+    ArrayElemTypeDef, CharacterLength, DataType as Sql, ExactNumberInfo, IntervalFields,
+};
 
 use crate::parser::{comment_of, not_null};
 
@@ -22,9 +24,13 @@ pub fn to_spark(sql: &Sql) -> Option<DataType> {
         Sql::Binary(_) => DataType::Binary,
         Sql::Decimal(info) | Sql::Dec(info) | Sql::Numeric(info) => decimal(info)?,
         Sql::Interval { fields, .. } => interval(fields.as_ref()),
-        Sql::Array(ArrayElemTypeDef::AngleBracket(element)) => DataType::array(to_spark(element)?, true),
+        Sql::Array(ArrayElemTypeDef::AngleBracket(element)) => {
+            DataType::array(to_spark(element)?, true)
+        }
         Sql::Map(key, value) => DataType::map(to_spark(key)?, to_spark(value)?, true),
-        Sql::Struct(fields, _) => DataType::structure(fields.iter().map(field).collect::<Option<Vec<_>>>()?),
+        Sql::Struct(fields, _) => {
+            DataType::structure(fields.iter().map(field).collect::<Option<Vec<_>>>()?)
+        }
         Sql::Custom(name, _) => match name.to_string().as_str() {
             "VOID" => DataType::Void,
             "VARIANT" => DataType::Variant,
@@ -39,7 +45,10 @@ fn field(field: &sqlparser::ast::StructField) -> Option<StructField> {
     let nullable = !not_null(field.options.as_ref());
     let mut out = StructField::new(name, to_spark(&field.field_type)?, nullable);
     if let Some(char_type) = char_type(&field.field_type) {
-        out = out.with_metadata(deltaic_protocol::schema::metadata::CHAR_VARCHAR_TYPE, char_type);
+        out = out.with_metadata(
+            deltaic_protocol::schema::metadata::CHAR_VARCHAR_TYPE,
+            char_type,
+        );
     }
     Some(match comment_of(field.options.as_ref()) {
         Some(comment) => out.with_comment(comment),

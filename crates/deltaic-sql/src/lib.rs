@@ -6,19 +6,26 @@
 //! [`bind::bind`]. Errors have Spark's classes, texts and positions.
 
 pub mod ast;
+pub mod bind;
+pub mod context;
 pub mod data_type;
+pub mod hints;
+pub mod interval;
 pub mod literal;
+pub mod render;
 pub mod travel;
 
 mod lexer;
 mod parser;
-mod split;
+mod script;
+mod visit;
 
 use deltaic_protocol::error::Result;
 use deltaic_protocol::schema::{DataType, StructType};
 
 pub use ast::{Name, Statement, Travel};
-pub use split::split;
+pub use bind::{Parameters, bind};
+pub use script::{ScriptStatement, split};
 
 use parser::Parser;
 
@@ -73,5 +80,7 @@ pub fn parse_schema(text: &str) -> Result<StructType> {
             p.column(vec![name], false)
         })
     })?;
-    Ok(StructType::new(columns.iter().map(ast::ColumnDefinition::field)))
+    Ok(StructType::new(
+        columns.iter().map(ast::ColumnDefinition::field),
+    ))
 }

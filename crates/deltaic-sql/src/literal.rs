@@ -11,6 +11,60 @@ pub fn string(text: impl Into<String>, span: Span) -> Expr {
     })
 }
 
+/// An INT literal.
+pub fn int(value: i32) -> Expr {
+    number_literal(value.to_string(), false)
+}
+
+/// A BIGINT literal.
+pub fn long(value: i64) -> Expr {
+    number_literal(value.to_string(), true)
+}
+
+/// A DOUBLE literal; infinities and NaN become a cast of their name.
+pub fn double(value: f64) -> Expr {
+    if value.is_finite() {
+        return number_literal(format!("{value:?}D"), false);
+    }
+    let name = match value {
+        _ if value.is_nan() => "NaN",
+        _ if value > 0.0 => "Infinity",
+        _ => "-Infinity",
+    };
+    let data_type = sqlparser::ast::DataType::Double(sqlparser::ast::ExactNumberInfo::None);
+    let expr = Box::new(string(name, Span::empty()));
+    Expr::Cast {
+        kind: sqlparser::ast::CastKind::Cast,
+        expr,
+        data_type,
+        array: false,
+        format: None,
+    }
+}
+
+/// TRUE or FALSE.
+pub fn boolean(value: bool) -> Expr {
+    Expr::Value(ValueWithSpan {
+        value: Value::Boolean(value),
+        span: Span::empty(),
+    })
+}
+
+/// NULL.
+pub fn null() -> Expr {
+    Expr::Value(ValueWithSpan {
+        value: Value::Null,
+        span: Span::empty(),
+    })
+}
+
+fn number_literal(text: String, long: bool) -> Expr {
+    Expr::Value(ValueWithSpan {
+        value: Value::Number(text, long),
+        span: Span::empty(),
+    })
+}
+
 /// The text of a literal as Spark stores it in properties: strings without quotes, numbers as written, booleans in lower
 /// case, NULL as nothing.
 pub fn text_of(expr: &Expr) -> Option<String> {
@@ -69,15 +123,4 @@ pub fn split_suffix(number: &str) -> (&str, &'static str) {
         }
     }
     (number, "")
-}
-
-/// The value behind a literal or a parameter.
-pub(crate) fn placeholder(expr: &Expr) -> Option<&str> {
-    match expr {
-        Expr::Value(ValueWithSpan {
-            value: Value::Placeholder(name),
-            ..
-        }) => Some(name),
-        _ => None,
-    }
 }

@@ -77,12 +77,23 @@ pub(crate) struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     pub fn new(text: &'a str) -> Self {
-        Self { text, tokens: tokens(text), at: 0, depth: 0, late: None, too_deep: false }
+        Self {
+            text,
+            tokens: tokens(text),
+            at: 0,
+            depth: 0,
+            late: None,
+            too_deep: false,
+        }
     }
 
     /// Runs a rule over the whole text; a trailing `;` is allowed.
     pub fn whole<T>(mut self, rule: impl FnOnce(&mut Self) -> Parsed<T>) -> Result<T, DeltaError> {
-        if let Some(open) = self.tokens.iter().find(|token| token.kind == Kind::OpenComment) {
+        if let Some(open) = self
+            .tokens
+            .iter()
+            .find(|token| token.kind == Kind::OpenComment)
+        {
             let end = self.tokens.last().unwrap_or(open);
             return Err(DeltaError::new("UNCLOSED_BRACKETED_COMMENT").with_context(self.place(end)));
         }
@@ -125,7 +136,11 @@ impl<'a> Parser<'a> {
 
     /// The position of a token as Spark's parser prints it.
     pub fn place(&self, token: &Token) -> SqlContext {
-        SqlContext::Parse { line: token.line, pos: token.column, sql: self.text.to_owned() }
+        SqlContext::Parse {
+            line: token.line,
+            pos: token.column,
+            sql: self.text.to_owned(),
+        }
     }
 
     /// An error of `class` with the position of the token at `index`.
@@ -137,7 +152,12 @@ impl<'a> Parser<'a> {
     pub fn fragment(&self, from: usize) -> SqlContext {
         let first = self.token(from);
         let len = self.text_from(from).chars().count();
-        SqlContext::Fragment { line: first.line, pos: first.column, sql: self.text.to_owned(), len }
+        SqlContext::Fragment {
+            line: first.line,
+            pos: first.column,
+            sql: self.text.to_owned(),
+            len,
+        }
     }
 
     /// Keeps an error that Spark raises after reading the whole text: a syntax error further on comes first.
@@ -181,12 +201,16 @@ impl<'a> Parser<'a> {
         if self.at <= from {
             return "";
         }
-        self.text.get(self.token(from).start..self.token(self.at - 1).end).unwrap_or_default()
+        self.text
+            .get(self.token(from).start..self.token(self.at - 1).end)
+            .unwrap_or_default()
     }
 
     /// The tokens from `from` up to the cursor, joined by single blanks.
     pub fn joined_from(&self, from: usize) -> String {
-        let raw: Vec<&str> = (from..self.at).map(|index| self.raw(self.token(index))).collect();
+        let raw: Vec<&str> = (from..self.at)
+            .map(|index| self.raw(self.token(index)))
+            .collect();
         raw.join(" ")
     }
 
@@ -202,15 +226,24 @@ impl<'a> Parser<'a> {
     }
 
     pub fn stop_at(&self, at: usize) -> Stop {
-        Stop { at, hint: String::new() }
+        Stop {
+            at,
+            hint: String::new(),
+        }
     }
 
     fn extra(&self) -> Stop {
-        Stop { at: self.at, hint: format!(": extra input '{}'", self.raw(self.peek())) }
+        Stop {
+            at: self.at,
+            hint: format!(": extra input '{}'", self.raw(self.peek())),
+        }
     }
 
     fn missing(&self, what: &str) -> Stop {
-        Stop { at: self.at, hint: format!(": missing '{what}'") }
+        Stop {
+            at: self.at,
+            hint: format!(": missing '{what}'"),
+        }
     }
 
     pub fn fail<T>(&self) -> Parsed<T> {
@@ -227,7 +260,10 @@ impl<'a> Parser<'a> {
 
     /// The next words are these.
     pub fn is_seq(&self, keywords: &[&str]) -> bool {
-        keywords.iter().enumerate().all(|(ahead, keyword)| self.peek_at(ahead).is(keyword))
+        keywords
+            .iter()
+            .enumerate()
+            .all(|(ahead, keyword)| self.peek_at(ahead).is(keyword))
     }
 
     pub fn is_symbol(&self, symbol: &str) -> bool {
@@ -261,13 +297,15 @@ impl<'a> Parser<'a> {
         if self.eat(keyword) {
             return Ok(());
         }
-        Err(if self.peek_at(1).is(keyword) && self.peek().kind != Kind::End {
-            self.extra()
-        } else if self.follows(follow) {
-            self.missing(keyword)
-        } else {
-            self.stop()
-        })
+        Err(
+            if self.peek_at(1).is(keyword) && self.peek().kind != Kind::End {
+                self.extra()
+            } else if self.follows(follow) {
+                self.missing(keyword)
+            } else {
+                self.stop()
+            },
+        )
     }
 
     pub fn expect_seq(&mut self, keywords: &[&'static str], follow: Follow) -> Parsed<()> {
@@ -291,13 +329,15 @@ impl<'a> Parser<'a> {
         if self.eat_symbol(symbol) {
             return Ok(());
         }
-        Err(if self.peek_at(1).is_symbol(symbol) && self.peek().kind != Kind::End {
-            self.extra()
-        } else if self.follows(follow) {
-            self.missing(symbol)
-        } else {
-            self.stop()
-        })
+        Err(
+            if self.peek_at(1).is_symbol(symbol) && self.peek().kind != Kind::End {
+                self.extra()
+            } else if self.follows(follow) {
+                self.missing(symbol)
+            } else {
+                self.stop()
+            },
+        )
     }
 
     fn follows(&self, follow: Follow) -> bool {
@@ -305,7 +345,10 @@ impl<'a> Parser<'a> {
         match follow {
             Follow::Name => matches!(token.kind, Kind::Word | Kind::Quoted),
             Follow::Expression => {
-                matches!(token.kind, Kind::Word | Kind::Quoted | Kind::Text | Kind::Integer | Kind::Number)
+                matches!(
+                    token.kind,
+                    Kind::Word | Kind::Quoted | Kind::Text | Kind::Integer | Kind::Number
+                )
             }
             Follow::Symbol(symbol) => token.is_symbol(symbol),
             Follow::Text => token.kind == Kind::Text,
@@ -348,11 +391,15 @@ impl<'a> Parser<'a> {
             Ok(value) => return Ok(value),
             Err(stop) => stop,
         };
-        self.attempt(second).map_err(|two| if two.at >= one.at { two } else { one })
+        self.attempt(second)
+            .map_err(|two| if two.at >= one.at { two } else { one })
     }
 
     /// `rule`s separated by commas.
-    pub fn comma_separated<T>(&mut self, mut rule: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+    pub fn comma_separated<T>(
+        &mut self,
+        mut rule: impl FnMut(&mut Self) -> Parsed<T>,
+    ) -> Parsed<Vec<T>> {
         let mut out = vec![rule(self)?];
         while self.eat_symbol(",") {
             out.push(rule(self)?);

@@ -3,8 +3,8 @@
 use super::create::SCHEMA_WORDS;
 use super::{Follow, Parsed, Parser};
 use crate::ast::{
-    AlterColumn, AlterSchema, AlterSchemaAction, AlterTable, AlterTableAction, AlterView, AlterViewAction, ColumnChange, Name,
-    PartitionSpec, Statement,
+    AlterColumn, AlterSchema, AlterSchemaAction, AlterTable, AlterTableAction, AlterView,
+    AlterViewAction, ColumnChange, Name, PartitionSpec, Statement,
 };
 use crate::lexer::Kind;
 
@@ -27,7 +27,10 @@ impl Parser<'_> {
             self.at += 1;
             let name = self.name()?;
             let action = self.schema_action()?;
-            return Ok(Statement::AlterSchema(Box::new(AlterSchema { name, action })));
+            return Ok(Statement::AlterSchema(Box::new(AlterSchema {
+                name,
+                action,
+            })));
         }
         self.fail()
     }
@@ -35,7 +38,14 @@ impl Parser<'_> {
     /// Delta's parser takes names of up to three parts.
     fn check_delta_name(&mut self, name: &Name, action: &AlterTableAction) {
         use AlterTableAction as A;
-        if matches!(action, A::AddConstraint(_) | A::DropConstraint { .. } | A::DropFeature { .. } | A::ClusterBy(_) | A::SyncIdentity { .. }) {
+        if matches!(
+            action,
+            A::AddConstraint(_)
+                | A::DropConstraint { .. }
+                | A::DropFeature { .. }
+                | A::ClusterBy(_)
+                | A::SyncIdentity { .. }
+        ) {
             self.check_parts(name);
         }
     }
@@ -43,7 +53,10 @@ impl Parser<'_> {
     fn table_action(&mut self) -> Parsed<AlterTableAction> {
         let partition = self.partition_spec()?;
         let start = self.at;
-        let Some(verb) = self.eat_any(&["ADD", "DROP", "RENAME", "SET", "UNSET", "ALTER", "CHANGE", "REPLACE", "RECOVER", "CLUSTER"]) else {
+        let Some(verb) = self.eat_any(&[
+            "ADD", "DROP", "RENAME", "SET", "UNSET", "ALTER", "CHANGE", "REPLACE", "RECOVER",
+            "CLUSTER",
+        ]) else {
             return self.fail();
         };
         match verb {
@@ -54,12 +67,17 @@ impl Parser<'_> {
             "UNSET" => {
                 self.expect("TBLPROPERTIES", Follow::Symbol("("))?;
                 let if_exists = self.if_exists();
-                Ok(AlterTableAction::UnsetProperties { keys: self.property_keys()?, if_exists })
+                Ok(AlterTableAction::UnsetProperties {
+                    keys: self.property_keys()?,
+                    if_exists,
+                })
             }
             "ALTER" | "CHANGE" => self.alter_column(verb == "CHANGE"),
             "REPLACE" => {
                 self.expect("COLUMNS", Follow::Symbol("("))?;
-                Ok(AlterTableAction::ReplaceColumns(self.parenthesized(Self::added_column)?))
+                Ok(AlterTableAction::ReplaceColumns(
+                    self.parenthesized(Self::added_column)?,
+                ))
             }
             "RECOVER" => {
                 self.expect("PARTITIONS", Follow::Other)?;
@@ -72,7 +90,11 @@ impl Parser<'_> {
 
     fn add(&mut self) -> Parsed<AlterTableAction> {
         if self.eat_any(&["COLUMNS", "COLUMN"]).is_some() {
-            let columns = if self.is_symbol("(") { self.parenthesized(Self::added_column)? } else { self.comma_separated(Self::added_column)? };
+            let columns = if self.is_symbol("(") {
+                self.parenthesized(Self::added_column)?
+            } else {
+                self.comma_separated(Self::added_column)?
+            };
             return Ok(AlterTableAction::AddColumns(columns));
         }
         if self.is("CONSTRAINT") || self.constraint_begins() {
@@ -81,35 +103,57 @@ impl Parser<'_> {
         let if_not_exists = self.if_not_exists()?;
         let mut partitions: Vec<(PartitionSpec, Option<sqlparser::ast::Expr>)> = Vec::new();
         while let Some(spec) = self.partition_spec()? {
-            let location = if self.eat("LOCATION") { Some(self.string_or_parameter()?) } else { None };
+            let location = if self.eat("LOCATION") {
+                Some(self.string_or_parameter()?)
+            } else {
+                None
+            };
             partitions.push((spec, location));
         }
         if partitions.is_empty() {
             return self.fail();
         }
-        Ok(AlterTableAction::AddPartitions { if_not_exists, partitions })
+        Ok(AlterTableAction::AddPartitions {
+            if_not_exists,
+            partitions,
+        })
     }
 
     fn drop_part(&mut self) -> Parsed<AlterTableAction> {
         if self.eat_any(&["COLUMNS", "COLUMN"]).is_some() {
             let if_exists = self.if_exists();
-            let columns = if self.is_symbol("(") { self.parenthesized(Self::column_path)? } else { self.comma_separated(Self::column_path)? };
+            let columns = if self.is_symbol("(") {
+                self.parenthesized(Self::column_path)?
+            } else {
+                self.comma_separated(Self::column_path)?
+            };
             return Ok(AlterTableAction::DropColumns { columns, if_exists });
         }
         if self.eat("CONSTRAINT") {
             let if_exists = self.if_exists();
             let name = self.ident()?;
             let cascade = self.eat_any(&["RESTRICT", "CASCADE"]) == Some("CASCADE");
-            return Ok(AlterTableAction::DropConstraint { name, if_exists, cascade });
+            return Ok(AlterTableAction::DropConstraint {
+                name,
+                if_exists,
+                cascade,
+            });
         }
         if self.is("FEATURE") && !self.ends_at(1) {
             self.at += 1;
-            let feature = if self.peek().kind == Kind::Text { self.string()? } else { self.ident()?.value };
+            let feature = if self.peek().kind == Kind::Text {
+                self.string()?
+            } else {
+                self.ident()?.value
+            };
             let truncate_history = self.eat("TRUNCATE");
             if truncate_history {
                 self.expect("HISTORY", Follow::Other)?;
             }
-            return Ok(AlterTableAction::DropFeature { feature, truncate_history });
+            return Ok(AlterTableAction::DropFeature {
+                feature,
+                truncate_history,
+            });
         }
         let if_exists = self.if_exists();
         let mut partitions = Vec::new();
@@ -122,7 +166,11 @@ impl Parser<'_> {
         if partitions.is_empty() {
             return self.fail();
         }
-        Ok(AlterTableAction::DropPartitions { if_exists, partitions, purge: self.eat("PURGE") })
+        Ok(AlterTableAction::DropPartitions {
+            if_exists,
+            partitions,
+            purge: self.eat("PURGE"),
+        })
     }
 
     fn rename(&mut self, partition: Option<PartitionSpec>) -> Parsed<AlterTableAction> {
@@ -136,7 +184,10 @@ impl Parser<'_> {
         if self.eat("COLUMN") {
             let column = self.column_path()?;
             self.expect("TO", Follow::Name)?;
-            return Ok(AlterTableAction::RenameColumn { column, to: self.ident()? });
+            return Ok(AlterTableAction::RenameColumn {
+                column,
+                to: self.ident()?,
+            });
         }
         if !self.eat("TO") {
             return self.fail();
@@ -147,7 +198,10 @@ impl Parser<'_> {
     fn set_part(&mut self, partition: Option<PartitionSpec>) -> Parsed<AlterTableAction> {
         match self.eat_any(&["TBLPROPERTIES", "LOCATION", "SERDE", "SERDEPROPERTIES"]) {
             Some("TBLPROPERTIES") => Ok(AlterTableAction::SetProperties(self.properties()?)),
-            Some("LOCATION") => Ok(AlterTableAction::SetLocation { location: self.string_or_parameter()?, partition }),
+            Some("LOCATION") => Ok(AlterTableAction::SetLocation {
+                location: self.string_or_parameter()?,
+                partition,
+            }),
             Some("SERDE") => {
                 self.string()?;
                 if self.eat_seq(&["WITH", "SERDEPROPERTIES"]) {
@@ -174,12 +228,21 @@ impl Parser<'_> {
         if change && !self.is_any(&words) && self.ident_of(self.peek()).is_some() {
             let name = self.ident()?;
             let definition = Box::new(self.column(vec![name], true)?);
-            return Ok(AlterTableAction::AlterColumns(vec![AlterColumn { column, change: ColumnChange::Change(definition) }]));
+            return Ok(AlterTableAction::AlterColumns(vec![AlterColumn {
+                column,
+                change: ColumnChange::Change(definition),
+            }]));
         }
-        let mut columns = vec![AlterColumn { column, change: self.column_change()? }];
+        let mut columns = vec![AlterColumn {
+            column,
+            change: self.column_change()?,
+        }];
         while !change && self.eat_symbol(",") {
             let column = self.column_path()?;
-            columns.push(AlterColumn { column, change: self.column_change()? });
+            columns.push(AlterColumn {
+                column,
+                change: self.column_change()?,
+            });
         }
         Ok(AlterTableAction::AlterColumns(columns))
     }
@@ -188,7 +251,10 @@ impl Parser<'_> {
         match self.eat_any(&["TYPE", "COMMENT", "SET", "DROP"]) {
             Some("TYPE") => {
                 let (data_type, char_type) = self.spark_type()?;
-                Ok(ColumnChange::Type { data_type, char_type })
+                Ok(ColumnChange::Type {
+                    data_type,
+                    char_type,
+                })
             }
             Some("COMMENT") => Ok(ColumnChange::Comment(self.string()?)),
             Some(verb) => {
@@ -204,7 +270,11 @@ impl Parser<'_> {
                     return self.fail();
                 }
                 self.expect("NULL", Follow::Other)?;
-                Ok(if set { ColumnChange::SetNotNull } else { ColumnChange::DropNotNull })
+                Ok(if set {
+                    ColumnChange::SetNotNull
+                } else {
+                    ColumnChange::DropNotNull
+                })
             }
             None => Ok(ColumnChange::Position(self.position_clause()?)),
         }
@@ -222,19 +292,28 @@ impl Parser<'_> {
         if self.eat("UNSET") {
             self.expect("TBLPROPERTIES", Follow::Symbol("("))?;
             let if_exists = self.if_exists();
-            return Ok(AlterViewAction::UnsetProperties { keys: self.property_keys()?, if_exists });
+            return Ok(AlterViewAction::UnsetProperties {
+                keys: self.property_keys()?,
+                if_exists,
+            });
         }
         self.eat("AS");
         let from = self.at;
         let query = Box::new(self.query()?);
-        Ok(AlterViewAction::As { query, text: self.text_from(from).to_owned() })
+        Ok(AlterViewAction::As {
+            query,
+            text: self.text_from(from).to_owned(),
+        })
     }
 
     fn schema_action(&mut self) -> Parsed<AlterSchemaAction> {
         if self.eat("UNSET") {
             self.expect_any(&["DBPROPERTIES", "PROPERTIES"])?;
             let if_exists = self.if_exists();
-            return Ok(AlterSchemaAction::UnsetProperties { keys: self.property_keys()?, if_exists });
+            return Ok(AlterSchemaAction::UnsetProperties {
+                keys: self.property_keys()?,
+                if_exists,
+            });
         }
         if !self.eat("SET") {
             return self.fail();

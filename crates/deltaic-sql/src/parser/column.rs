@@ -4,7 +4,10 @@ use deltaic_protocol::error::DeltaError;
 use deltaic_protocol::schema::DataType;
 
 use super::{Follow, Parsed, Parser};
-use crate::ast::{Check, ColumnDefault, ColumnDefinition, ColumnPath, ColumnPosition, Constraint, ConstraintKind, Identity};
+use crate::ast::{
+    Check, ColumnDefault, ColumnDefinition, ColumnPath, ColumnPosition, Constraint, ConstraintKind,
+    Identity,
+};
 use crate::data_type::{char_type, to_spark};
 
 impl Parser<'_> {
@@ -82,7 +85,9 @@ impl Parser<'_> {
             if twice {
                 let name: Vec<&str> = column.path.iter().map(|part| part.value.as_str()).collect();
                 let class = "CREATE_TABLE_COLUMN_DESCRIPTOR_DUPLICATE";
-                let error = DeltaError::new(class).param("columnName", name.join(".")).param("optionName", option);
+                let error = DeltaError::new(class)
+                    .param("columnName", name.join("."))
+                    .param("optionName", option);
                 let error = error.with_context(self.fragment(start));
                 self.late(error);
             }
@@ -93,7 +98,10 @@ impl Parser<'_> {
         self.at += 1;
         let start = self.at;
         let expr = self.value_expr()?;
-        Ok(ColumnDefault { expr, text: self.text_from(start).to_owned() })
+        Ok(ColumnDefault {
+            expr,
+            text: self.text_from(start).to_owned(),
+        })
     }
 
     /// `FIRST` or `AFTER c`; the cursor is on the keyword.
@@ -127,7 +135,11 @@ impl Parser<'_> {
     }
 
     fn identity(&mut self, allow_explicit_insert: bool) -> Parsed<Identity> {
-        let mut identity = Identity { allow_explicit_insert, start: 1, step: 1 };
+        let mut identity = Identity {
+            allow_explicit_insert,
+            start: 1,
+            step: 1,
+        };
         let from = self.at;
         if self.eat_symbol("(") {
             while !self.eat_symbol(")") {
@@ -143,7 +155,8 @@ impl Parser<'_> {
             }
         }
         if identity.step == 0 {
-            let error = DeltaError::new("IDENTITY_COLUMNS_ILLEGAL_STEP").with_context(self.fragment(from));
+            let error =
+                DeltaError::new("IDENTITY_COLUMNS_ILLEGAL_STEP").with_context(self.fragment(from));
             self.late(error);
         }
         Ok(identity)
@@ -172,7 +185,11 @@ impl Parser<'_> {
 
     /// `[CONSTRAINT name] CHECK (…) | PRIMARY KEY (…) | UNIQUE (…) | FOREIGN KEY (…) REFERENCES …`.
     pub fn constraint(&mut self) -> Parsed<Constraint> {
-        let name = if self.eat("CONSTRAINT") { Some(self.ident()?) } else { None };
+        let name = if self.eat("CONSTRAINT") {
+            Some(self.ident()?)
+        } else {
+            None
+        };
         let kind = match self.expect_any(&["CHECK", "PRIMARY", "UNIQUE", "FOREIGN"])? {
             "CHECK" => ConstraintKind::Check(self.check()?),
             "PRIMARY" => {
@@ -185,11 +202,21 @@ impl Parser<'_> {
                 let columns = self.parenthesized(Self::ident)?;
                 self.expect("REFERENCES", Follow::Name)?;
                 let table = self.name()?;
-                let referred = if self.is_symbol("(") { self.parenthesized(Self::ident)? } else { Vec::new() };
-                ConstraintKind::ForeignKey { columns, table, referred }
+                let referred = if self.is_symbol("(") {
+                    self.parenthesized(Self::ident)?
+                } else {
+                    Vec::new()
+                };
+                ConstraintKind::ForeignKey {
+                    columns,
+                    table,
+                    referred,
+                }
             }
         };
-        while self.eat_any(&["ENFORCED", "RELY", "NORELY"]).is_some() || self.eat_seq(&["NOT", "ENFORCED"]) {}
+        while self.eat_any(&["ENFORCED", "RELY", "NORELY"]).is_some()
+            || self.eat_seq(&["NOT", "ENFORCED"])
+        {}
         Ok(Constraint { name, kind })
     }
 

@@ -4,8 +4,8 @@ use deltaic_protocol::error::DeltaError;
 
 use super::{Follow, Parsed, Parser};
 use crate::ast::{
-    ColumnPath, CreateCatalog, CreateMode, CreateSchema, CreateSource, CreateTable, CreateView, Name, PartitionField, Statement, ViewBody,
-    ViewKind,
+    ColumnPath, CreateCatalog, CreateMode, CreateSchema, CreateSource, CreateTable, CreateView,
+    Name, PartitionField, Statement, ViewBody, ViewKind,
 };
 use crate::lexer::Kind;
 
@@ -17,7 +17,10 @@ impl Parser<'_> {
         let start = self.at;
         self.at += 1;
         let replace = self.eat_seq(&["OR", "REPLACE"]);
-        if self.is("TABLE") || self.is_seq(&["EXTERNAL", "TABLE"]) || self.is_seq(&["TEMPORARY", "TABLE"]) {
+        if self.is("TABLE")
+            || self.is_seq(&["EXTERNAL", "TABLE"])
+            || self.is_seq(&["TEMPORARY", "TABLE"])
+        {
             return self.create_table(start, replace);
         }
         if self.is("VIEW") || self.is_any(&["TEMPORARY", "TEMP", "GLOBAL"]) {
@@ -48,7 +51,11 @@ impl Parser<'_> {
     }
 
     fn create_table(&mut self, start: usize, replace: bool) -> Parsed<Statement> {
-        let mode = if replace { CreateMode::CreateOrReplace } else { CreateMode::Create };
+        let mode = if replace {
+            CreateMode::CreateOrReplace
+        } else {
+            CreateMode::Create
+        };
         let table = self.table_header(start, mode)?;
         Ok(Statement::CreateTable(Box::new(table)))
     }
@@ -83,7 +90,9 @@ impl Parser<'_> {
         if self.is("SHALLOW") && self.peek_at(1).is("CLONE") {
             // Delta's own grammar, tried first: where it does not match, Spark's knows no SHALLOW.
             let at = self.at;
-            return self.attempt(|p| p.clone_clauses(table)).map_err(|_| self.stop_at(at));
+            return self
+                .attempt(|p| p.clone_clauses(table))
+                .map_err(|_| self.stop_at(at));
         }
         if self.eat("LIKE") {
             table.source = CreateSource::Like(self.name()?);
@@ -127,7 +136,13 @@ impl Parser<'_> {
             let from = self.at;
             let clause = if self.is("USING") && !self.ends_at(1) {
                 self.at += 1;
-                table.using = Some(self.parts()?.iter().map(|part| part.value.as_str()).collect::<Vec<_>>().join("."));
+                table.using = Some(
+                    self.parts()?
+                        .iter()
+                        .map(|part| part.value.as_str())
+                        .collect::<Vec<_>>()
+                        .join("."),
+                );
                 "USING"
             } else if self.eat_seq(&["PARTITIONED", "BY"]) {
                 partitioned_at = Some(from);
@@ -170,22 +185,41 @@ impl Parser<'_> {
     fn clustered_and_partitioned(&mut self, cluster_at: usize) {
         let message = "Clustering and partitioning cannot both be specified. Please remove PARTITIONED BY if you want to create a Delta \
                        table with clustering";
-        let error = self.error_at("_LEGACY_ERROR_TEMP_0035", cluster_at).param("message", message);
+        let error = self
+            .error_at("_LEGACY_ERROR_TEMP_0035", cluster_at)
+            .param("message", message);
         self.late(error);
     }
 
     fn check_table(&mut self, table: &CreateTable, temporary: bool, start: usize) {
         let select = matches!(table.source, CreateSource::Query(_));
-        let typed = table.partitioned_by.iter().any(|field| matches!(field, PartitionField::Column(_)));
-        let replaces = matches!(table.mode, CreateMode::Replace | CreateMode::CreateOrReplace);
-        let statement = if replaces { "Replace Table As Select (RTAS)" } else { "Create Table As Select (CTAS)" };
+        let typed = table
+            .partitioned_by
+            .iter()
+            .any(|field| matches!(field, PartitionField::Column(_)));
+        let replaces = matches!(
+            table.mode,
+            CreateMode::Replace | CreateMode::CreateOrReplace
+        );
+        let statement = if replaces {
+            "Replace Table As Select (RTAS)"
+        } else {
+            "Create Table As Select (CTAS)"
+        };
         if temporary {
-            let message = "CREATE TEMPORARY TABLE ... USING ... , use CREATE TEMPORARY VIEW instead";
+            let message =
+                "CREATE TEMPORARY TABLE ... USING ... , use CREATE TEMPORARY VIEW instead";
             self.not_allowed(message, start);
         } else if select && table.columns.is_some() {
-            self.not_allowed(format!("Schema may not be specified in a {statement} statement"), start);
+            self.not_allowed(
+                format!("Schema may not be specified in a {statement} statement"),
+                start,
+            );
         } else if select && typed {
-            self.not_allowed(format!("Partition column types may not be specified in {statement}"), start);
+            self.not_allowed(
+                format!("Partition column types may not be specified in {statement}"),
+                start,
+            );
         }
     }
 
@@ -237,7 +271,11 @@ impl Parser<'_> {
                 return Ok(Statement::CreateView(Box::new(view)));
             }
         }
-        let columns = if self.is_symbol("(") { self.parenthesized(|p| Ok((p.ident()?, p.comment()?)))? } else { Vec::new() };
+        let columns = if self.is_symbol("(") {
+            self.parenthesized(|p| Ok((p.ident()?, p.comment()?)))?
+        } else {
+            Vec::new()
+        };
         let mut comment = None;
         let mut properties = Vec::new();
         loop {
@@ -252,37 +290,97 @@ impl Parser<'_> {
         self.expect("AS", Follow::Other)?;
         let from = self.at;
         let query = Box::new(self.query()?);
-        let body = ViewBody::Query { query, text: self.text_from(from).to_owned() };
-        Ok(Statement::CreateView(Box::new(CreateView { mode, kind, name, columns, comment, properties, body })))
+        let body = ViewBody::Query {
+            query,
+            text: self.text_from(from).to_owned(),
+        };
+        Ok(Statement::CreateView(Box::new(CreateView {
+            mode,
+            kind,
+            name,
+            columns,
+            comment,
+            properties,
+            body,
+        })))
     }
 
-    fn check_view(&mut self, name: &Name, kind: ViewKind, replace: bool, if_not_exists: bool, start: usize) {
+    fn check_view(
+        &mut self,
+        name: &Name,
+        kind: ViewKind,
+        replace: bool,
+        if_not_exists: bool,
+        start: usize,
+    ) {
         if replace && if_not_exists {
-            self.not_allowed("CREATE VIEW with both IF NOT EXISTS and REPLACE is not allowed", start);
+            self.not_allowed(
+                "CREATE VIEW with both IF NOT EXISTS and REPLACE is not allowed",
+                start,
+            );
         } else if kind != ViewKind::Permanent && if_not_exists {
-            self.not_allowed("It is not allowed to define a TEMPORARY view with IF NOT EXISTS", start);
+            self.not_allowed(
+                "It is not allowed to define a TEMPORARY view with IF NOT EXISTS",
+                start,
+            );
         } else if let (Name::Parts(parts), true) = (name, kind != ViewKind::Permanent)
             && parts.len() > 1
         {
-            let dotted = parts.iter().map(|part| format!("`{}`", part.value)).collect::<Vec<_>>().join(".");
-            let error = DeltaError::new("TEMP_VIEW_NAME_TOO_MANY_NAME_PARTS").param("actualName", dotted);
+            let dotted = parts
+                .iter()
+                .map(|part| format!("`{}`", part.value))
+                .collect::<Vec<_>>()
+                .join(".");
+            let error =
+                DeltaError::new("TEMP_VIEW_NAME_TOO_MANY_NAME_PARTS").param("actualName", dotted);
             let error = error.with_context(self.fragment(start));
             self.late(error);
         }
     }
 
     fn view_using(&mut self, name: &Name, mode: CreateMode, kind: ViewKind) -> Parsed<CreateView> {
-        let columns = if self.is_symbol("(") { Some(self.table_elements()?.0) } else { None };
+        let columns = if self.is_symbol("(") {
+            Some(self.table_elements()?.0)
+        } else {
+            None
+        };
         self.expect("USING", Follow::Name)?;
-        let source = self.parts()?.iter().map(|part| part.value.as_str()).collect::<Vec<_>>().join(".");
-        let options = if self.eat("OPTIONS") { self.properties()? } else { Vec::new() };
-        let body = ViewBody::Using { source, columns, options };
-        Ok(CreateView { mode, kind, name: name.clone(), columns: Vec::new(), comment: None, properties: Vec::new(), body })
+        let source = self
+            .parts()?
+            .iter()
+            .map(|part| part.value.as_str())
+            .collect::<Vec<_>>()
+            .join(".");
+        let options = if self.eat("OPTIONS") {
+            self.properties()?
+        } else {
+            Vec::new()
+        };
+        let body = ViewBody::Using {
+            source,
+            columns,
+            options,
+        };
+        Ok(CreateView {
+            mode,
+            kind,
+            name: name.clone(),
+            columns: Vec::new(),
+            comment: None,
+            properties: Vec::new(),
+            body,
+        })
     }
 
     fn create_schema(&mut self) -> Parsed<Statement> {
         let if_not_exists = self.if_not_exists()?;
-        let mut schema = CreateSchema { if_not_exists, name: self.name()?, comment: None, location: None, properties: Vec::new() };
+        let mut schema = CreateSchema {
+            if_not_exists,
+            name: self.name()?,
+            comment: None,
+            location: None,
+            properties: Vec::new(),
+        };
         loop {
             if self.is("COMMENT") {
                 schema.comment = self.comment()?;
@@ -304,7 +402,13 @@ impl Parser<'_> {
 
     fn create_catalog(&mut self) -> Parsed<Statement> {
         let if_not_exists = self.if_not_exists()?;
-        let mut catalog = CreateCatalog { if_not_exists, name: self.name()?, comment: None, location: None, properties: Vec::new() };
+        let mut catalog = CreateCatalog {
+            if_not_exists,
+            name: self.name()?,
+            comment: None,
+            location: None,
+            properties: Vec::new(),
+        };
         loop {
             if self.is("COMMENT") {
                 catalog.comment = self.comment()?;

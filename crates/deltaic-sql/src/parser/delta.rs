@@ -6,20 +6,26 @@ use sqlparser::ast::Expr;
 
 use super::{Follow, Parsed, Parser};
 use crate::ast::{
-    Convert, DescribeDetail, DescribeHistory, Generate, Inventory, Name, Optimize, Predicate, Reorg, ReorgAction, Restore, Statement,
-    Vacuum, VacuumMode,
+    Convert, DescribeDetail, DescribeHistory, Generate, Inventory, Name, Optimize, Predicate,
+    Reorg, ReorgAction, Restore, Statement, Vacuum, VacuumMode,
 };
 use crate::lexer::Kind;
 
 impl Parser<'_> {
     /// `rule` up to the end of the text, or a failure at its first word.
-    pub fn delta_command(&mut self, rule: impl FnOnce(&mut Self) -> Parsed<Statement>) -> Parsed<Statement> {
+    pub fn delta_command(
+        &mut self,
+        rule: impl FnOnce(&mut Self) -> Parsed<Statement>,
+    ) -> Parsed<Statement> {
         let start = self.at;
         self.delta_only(rule).map_err(|_| self.stop_at(start))
     }
 
     /// `rule` up to the end of the text, or the cursor back.
-    pub fn delta_only(&mut self, rule: impl FnOnce(&mut Self) -> Parsed<Statement>) -> Parsed<Statement> {
+    pub fn delta_only(
+        &mut self,
+        rule: impl FnOnce(&mut Self) -> Parsed<Statement>,
+    ) -> Parsed<Statement> {
         self.attempt(|p| {
             p.at += 1;
             let statement = rule(p)?;
@@ -33,8 +39,14 @@ impl Parser<'_> {
         if let Name::Parts(parts) = name
             && parts.len() > 3
         {
-            let dotted = parts.iter().map(|part| part.value.as_str()).collect::<Vec<_>>().join(".");
-            self.late(DeltaError::new("DELTA_PARSING_ILLEGAL_TABLE_NAME").param("tableName", dotted));
+            let dotted = parts
+                .iter()
+                .map(|part| part.value.as_str())
+                .collect::<Vec<_>>()
+                .join(".");
+            self.late(
+                DeltaError::new("DELTA_PARSING_ILLEGAL_TABLE_NAME").param("tableName", dotted),
+            );
         }
     }
 
@@ -45,12 +57,22 @@ impl Parser<'_> {
     }
 
     pub fn vacuum(&mut self) -> Parsed<Statement> {
-        let mut vacuum = Vacuum { table: self.delta_table()?, mode: None, inventory: None, retain_hours: None, dry_run: false };
+        let mut vacuum = Vacuum {
+            table: self.delta_table()?,
+            mode: None,
+            inventory: None,
+            retain_hours: None,
+            dry_run: false,
+        };
         let start = self.at;
         let mut twice = Vec::new();
         loop {
             let (clause, again) = if let Some(word) = self.eat_any(&["LITE", "FULL"]) {
-                let mode = if word == "LITE" { VacuumMode::Lite } else { VacuumMode::Full };
+                let mode = if word == "LITE" {
+                    VacuumMode::Lite
+                } else {
+                    VacuumMode::Full
+                };
                 ("LITE/FULL", vacuum.mode.replace(mode).is_some())
             } else if self.eat_seq(&["USING", "INVENTORY"]) {
                 let inventory = self.inventory()?;
@@ -69,8 +91,13 @@ impl Parser<'_> {
             }
         }
         // Delta looks for doubles in this order.
-        if let Some(clause) = ["INVENTORY", "RETAIN", "DRY RUN", "LITE/FULL"].into_iter().find(|clause| twice.contains(clause)) {
-            let error = self.error_at("DUPLICATE_CLAUSES", start).param("clauseName", clause);
+        if let Some(clause) = ["INVENTORY", "RETAIN", "DRY RUN", "LITE/FULL"]
+            .into_iter()
+            .find(|clause| twice.contains(clause))
+        {
+            let error = self
+                .error_at("DUPLICATE_CLAUSES", start)
+                .param("clauseName", clause);
             self.late(error);
         } else if vacuum.mode == Some(VacuumMode::Lite) && vacuum.inventory.is_some() {
             let error = self.error_at("_LEGACY_ERROR_TEMP_0035", start);
@@ -92,7 +119,12 @@ impl Parser<'_> {
     fn hours(&mut self) -> Parsed<Expr> {
         let hours = match self.parameter() {
             Some(parameter) => parameter,
-            None if self.peek().kind == Kind::Integer || self.peek().kind == Kind::Number || self.is_symbol("-") => self.primary()?,
+            None if self.peek().kind == Kind::Integer
+                || self.peek().kind == Kind::Number
+                || self.is_symbol("-") =>
+            {
+                self.primary()?
+            }
             None => return self.fail(),
         };
         self.expect("HOURS", Follow::Other)?;
@@ -106,7 +138,9 @@ impl Parser<'_> {
         }
         let table = self.delta_table()?;
         self.eat("TO");
-        let Some(travel) = self.temporal()? else { return self.fail() };
+        let Some(travel) = self.temporal()? else {
+            return self.fail();
+        };
         Ok(Statement::Restore(Box::new(Restore { table, travel })))
     }
 
@@ -129,7 +163,9 @@ impl Parser<'_> {
     /// Behind `DESCRIBE DETAIL`.
     pub fn describe_detail(&mut self) -> Parsed<Statement> {
         self.expect("DETAIL", Follow::Name)?;
-        Ok(Statement::DescribeDetail(DescribeDetail { table: self.delta_table()? }))
+        Ok(Statement::DescribeDetail(DescribeDetail {
+            table: self.delta_table()?,
+        }))
     }
 
     pub fn optimize(&mut self) -> Parsed<Statement> {
@@ -138,11 +174,20 @@ impl Parser<'_> {
         let predicate = self.predicate_clause()?;
         let zorder_by = if self.eat("ZORDER") {
             self.expect("BY", Follow::Other)?;
-            if self.is_symbol("(") { self.parenthesized(Self::parts)? } else { self.comma_separated(Self::parts)? }
+            if self.is_symbol("(") {
+                self.parenthesized(Self::parts)?
+            } else {
+                self.comma_separated(Self::parts)?
+            }
         } else {
             Vec::new()
         };
-        Ok(Statement::Optimize(Box::new(Optimize { table, full, predicate, zorder_by })))
+        Ok(Statement::Optimize(Box::new(Optimize {
+            table,
+            full,
+            predicate,
+            zorder_by,
+        })))
     }
 
     fn predicate_clause(&mut self) -> Parsed<Option<Predicate>> {
@@ -151,7 +196,10 @@ impl Parser<'_> {
         }
         let start = self.at;
         let expr = self.expr()?;
-        Ok(Some(Predicate { expr, text: self.text_from(start).to_owned() }))
+        Ok(Some(Predicate {
+            expr,
+            text: self.text_from(start).to_owned(),
+        }))
     }
 
     pub fn reorg(&mut self) -> Parsed<Statement> {
@@ -168,19 +216,30 @@ impl Parser<'_> {
                 self.expect("ICEBERG_COMPAT_VERSION", Follow::Other)?;
                 self.expect_symbol("=", Follow::Other)?;
                 let at = self.at;
-                let iceberg_compat_version = i32::try_from(self.integer()?).map_err(|_| self.stop_at(at))?;
+                let iceberg_compat_version =
+                    i32::try_from(self.integer()?).map_err(|_| self.stop_at(at))?;
                 self.expect_symbol(")", Follow::Other)?;
-                ReorgAction::UpgradeUniform { iceberg_compat_version }
+                ReorgAction::UpgradeUniform {
+                    iceberg_compat_version,
+                }
             }
         };
         self.expect_symbol(")", Follow::Other)?;
-        Ok(Statement::Reorg(Box::new(Reorg { table, predicate, action })))
+        Ok(Statement::Reorg(Box::new(Reorg {
+            table,
+            predicate,
+            action,
+        })))
     }
 
     pub fn convert(&mut self) -> Parsed<Statement> {
         self.expect_seq(&["TO", "DELTA"], Follow::Name)?;
         let table = self.delta_table()?;
-        let mut convert = Convert { table, collect_statistics: true, partitioned_by: None };
+        let mut convert = Convert {
+            table,
+            collect_statistics: true,
+            partitioned_by: None,
+        };
         if self.eat("NO") {
             self.expect("STATISTICS", Follow::Other)?;
             convert.collect_statistics = false;
@@ -200,8 +259,15 @@ impl Parser<'_> {
     }
 
     pub fn generate(&mut self) -> Parsed<Statement> {
-        let mode = if self.peek().kind == Kind::Text { self.string()? } else { self.ident()?.value };
+        let mode = if self.peek().kind == Kind::Text {
+            self.string()?
+        } else {
+            self.ident()?.value
+        };
         self.expect_seq(&["FOR", "TABLE"], Follow::Name)?;
-        Ok(Statement::Generate(Generate { mode, table: self.delta_table()? }))
+        Ok(Statement::Generate(Generate {
+            mode,
+            table: self.delta_table()?,
+        }))
     }
 }

@@ -3,7 +3,8 @@
 use super::create::SCHEMA_WORDS;
 use super::{Follow, Parsed, Parser};
 use crate::ast::{
-    Analyze, AnalyzeColumns, Cache, DescribeCatalog, DescribeFunction, DescribeSchema, DescribeTable, Drop, Explain, Name, Statement,
+    Analyze, AnalyzeColumns, Cache, DescribeCatalog, DescribeFunction, DescribeSchema,
+    DescribeTable, Drop, Explain, Name, Statement,
 };
 
 impl Parser<'_> {
@@ -24,17 +25,26 @@ impl Parser<'_> {
         if named && self.is("FUNCTION") {
             self.at += 1;
             let extended = self.extended();
-            return Ok(Statement::DescribeFunction(DescribeFunction { function: self.name_or_path()?, extended }));
+            return Ok(Statement::DescribeFunction(DescribeFunction {
+                function: self.name_or_path()?,
+                extended,
+            }));
         }
         if named && self.is_any(&SCHEMA_WORDS) {
             self.at += 1;
             let extended = self.extended();
-            return Ok(Statement::DescribeSchema(DescribeSchema { schema: self.name()?, extended }));
+            return Ok(Statement::DescribeSchema(DescribeSchema {
+                schema: self.name()?,
+                extended,
+            }));
         }
         if named && self.is("CATALOG") {
             self.at += 1;
             let extended = self.extended();
-            return Ok(Statement::DescribeCatalog(DescribeCatalog { catalog: self.name()?, extended }));
+            return Ok(Statement::DescribeCatalog(DescribeCatalog {
+                catalog: self.name()?,
+                extended,
+            }));
         }
         if self.query_begins() && !self.is("TABLE") || self.is("QUERY") && self.query_begins_at(1) {
             self.eat("QUERY");
@@ -44,7 +54,8 @@ impl Parser<'_> {
     }
 
     fn extended(&mut self) -> bool {
-        let found = self.is_any(&["EXTENDED", "FORMATTED"]) && self.ident_of(self.peek_at(1)).is_some();
+        let found =
+            self.is_any(&["EXTENDED", "FORMATTED"]) && self.ident_of(self.peek_at(1)).is_some();
         self.at += usize::from(found);
         found
     }
@@ -57,17 +68,29 @@ impl Parser<'_> {
         let table = self.name()?;
         let partition = self.partition_spec()?;
         let as_json_here = |p: &Self| p.is("AS") && p.peek_at(1).is("JSON");
-        let column = if self.ident_of(self.peek()).is_some() && !as_json_here(self) { Some(self.parts()?) } else { None };
+        let column = if self.ident_of(self.peek()).is_some() && !as_json_here(self) {
+            Some(self.parts()?)
+        } else {
+            None
+        };
         let as_json = as_json_here(self);
         if as_json {
             self.at += 2;
         }
-        Ok(Statement::DescribeTable(DescribeTable { table, extended, partition, column, as_json }))
+        Ok(Statement::DescribeTable(DescribeTable {
+            table,
+            extended,
+            partition,
+            column,
+            as_json,
+        }))
     }
 
     pub fn explain(&mut self) -> Parsed<Statement> {
         self.at += 1;
-        let mode = self.eat_any(&["LOGICAL", "FORMATTED", "EXTENDED", "CODEGEN", "COST"]).map(str::to_owned);
+        let mode = self
+            .eat_any(&["LOGICAL", "FORMATTED", "EXTENDED", "CODEGEN", "COST"])
+            .map(str::to_owned);
         let statement = Box::new(self.nested(Self::statement)?);
         Ok(Statement::Explain(Box::new(Explain { mode, statement })))
     }
@@ -75,7 +98,11 @@ impl Parser<'_> {
     pub fn analyze(&mut self) -> Parsed<Statement> {
         self.at += 1;
         let tables = self.expect_any(&["TABLE", "TABLES"])? == "TABLES";
-        let name = if !tables || self.eat_any(&["FROM", "IN"]).is_some() { Some(self.name()?) } else { None };
+        let name = if !tables || self.eat_any(&["FROM", "IN"]).is_some() {
+            Some(self.name()?)
+        } else {
+            None
+        };
         let partition = if tables { None } else { self.partition_spec()? };
         self.expect("COMPUTE", Follow::Other)?;
         self.expect("STATISTICS", Follow::Other)?;
@@ -91,7 +118,13 @@ impl Parser<'_> {
             self.expect("COLUMNS", Follow::Other)?;
             columns = AnalyzeColumns::Some(self.comma_separated(Self::parts)?);
         }
-        Ok(Statement::Analyze(Box::new(Analyze { name, tables, partition, columns, no_scan })))
+        Ok(Statement::Analyze(Box::new(Analyze {
+            name,
+            tables,
+            partition,
+            columns,
+            no_scan,
+        })))
     }
 
     pub fn cache(&mut self) -> Parsed<Statement> {
@@ -99,9 +132,22 @@ impl Parser<'_> {
         let lazy = self.eat("LAZY");
         self.expect("TABLE", Follow::Name)?;
         let name = self.name()?;
-        let options = if self.eat("OPTIONS") { self.properties()? } else { Vec::new() };
-        let query = if self.eat("AS") || self.query_begins() { Some(Box::new(self.query()?)) } else { None };
-        Ok(Statement::Cache(Box::new(Cache { lazy, name, options, query })))
+        let options = if self.eat("OPTIONS") {
+            self.properties()?
+        } else {
+            Vec::new()
+        };
+        let query = if self.eat("AS") || self.query_begins() {
+            Some(Box::new(self.query()?))
+        } else {
+            None
+        };
+        Ok(Statement::Cache(Box::new(Cache {
+            lazy,
+            name,
+            options,
+            query,
+        })))
     }
 
     pub fn uncache(&mut self) -> Parsed<Statement> {
@@ -109,6 +155,11 @@ impl Parser<'_> {
         self.expect("TABLE", Follow::Name)?;
         let if_exists = self.if_exists();
         let name: Name = self.name()?;
-        Ok(Statement::Uncache(Drop { name, if_exists, cascade: false, purge: false }))
+        Ok(Statement::Uncache(Drop {
+            name,
+            if_exists,
+            cascade: false,
+            purge: false,
+        }))
     }
 }

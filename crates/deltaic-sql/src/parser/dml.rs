@@ -32,16 +32,22 @@ impl Parser<'_> {
         let table = self.name()?;
         let mut insert = Insert {
             table,
-            mode: if overwrite { InsertMode::Overwrite } else { InsertMode::Into },
+            mode: if overwrite {
+                InsertMode::Overwrite
+            } else {
+                InsertMode::Into
+            },
             with_schema_evolution,
             partition: self.partition_spec()?.unwrap_or_default(),
             if_partition_not_exists: false,
             by_name: false,
             columns: Vec::new(),
-            source: Box::new(super::query::query_of(sqlparser::ast::SetExpr::Select(Box::new(super::select::select(
-                sqlparser::ast::helpers::attached_token::AttachedToken::empty(),
-                Vec::new(),
-            ))))),
+            source: Box::new(super::query::query_of(sqlparser::ast::SetExpr::Select(
+                Box::new(super::select::select(
+                    sqlparser::ast::helpers::attached_token::AttachedToken::empty(),
+                    Vec::new(),
+                )),
+            ))),
         };
         insert.if_partition_not_exists = self.if_not_exists()?;
         insert.by_name = self.eat_seq(&["BY", "NAME"]);
@@ -79,18 +85,39 @@ impl Parser<'_> {
         self.expect("FROM", Follow::Name)?;
         let table = self.name()?;
         let alias = self.target_alias()?;
-        let condition = if self.eat("WHERE") { Some(self.expr()?) } else { None };
-        Ok(Statement::Delete(Box::new(Delete { table, alias, condition })))
+        let condition = if self.eat("WHERE") {
+            Some(self.expr()?)
+        } else {
+            None
+        };
+        Ok(Statement::Delete(Box::new(Delete {
+            table,
+            alias,
+            condition,
+        })))
     }
 
     pub fn update(&mut self) -> Parsed<Statement> {
         self.at += 1;
         let table = self.name()?;
-        let alias = if self.set_begins() { None } else { self.target_alias()? };
+        let alias = if self.set_begins() {
+            None
+        } else {
+            self.target_alias()?
+        };
         self.expect("SET", Follow::Name)?;
         let assignments = self.comma_separated(Self::assignment)?;
-        let condition = if self.eat("WHERE") { Some(self.expr()?) } else { None };
-        Ok(Statement::Update(Box::new(Update { table, alias, assignments, condition })))
+        let condition = if self.eat("WHERE") {
+            Some(self.expr()?)
+        } else {
+            None
+        };
+        Ok(Statement::Update(Box::new(Update {
+            table,
+            alias,
+            assignments,
+            condition,
+        })))
     }
 
     fn set_begins(&self) -> bool {
@@ -107,13 +134,19 @@ impl Parser<'_> {
         if !self.eat_symbol("==") {
             self.expect_symbol("=", Follow::Expression)?;
         }
-        Ok(Assignment { column, value: self.expr()? })
+        Ok(Assignment {
+            column,
+            value: self.expr()?,
+        })
     }
 
     pub fn truncate(&mut self) -> Parsed<Statement> {
         self.at += 1;
         self.expect("TABLE", Follow::Name)?;
         let table = self.name()?;
-        Ok(Statement::Truncate(Truncate { table, partition: self.partition_spec()? }))
+        Ok(Statement::Truncate(Truncate {
+            table,
+            partition: self.partition_spec()?,
+        }))
     }
 }

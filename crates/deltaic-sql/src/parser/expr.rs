@@ -38,7 +38,10 @@ impl Parser<'_> {
         if not || self.is_symbol("!") {
             self.at += 1;
             let expr = Box::new(self.nested(Self::not_expr)?);
-            return Ok(Expr::UnaryOp { op: UnaryOperator::Not, expr });
+            return Ok(Expr::UnaryOp {
+                op: UnaryOperator::Not,
+                expr,
+            });
         }
         let value = self.value_expr()?;
         self.predicate(value)
@@ -62,7 +65,11 @@ impl Parser<'_> {
                 break;
             }
             self.at += 1;
-            let right = if binds == TIGHTEST { self.unary_expr()? } else { self.binary_expr(binds + 1)? };
+            let right = if binds == TIGHTEST {
+                self.unary_expr()?
+            } else {
+                self.binary_expr(binds + 1)?
+            };
             left = binary(left, op, right);
         }
         Ok(left)
@@ -103,7 +110,10 @@ impl Parser<'_> {
 
     fn unary_expr(&mut self) -> Parsed<Expr> {
         let op = match self.peek() {
-            token if token.is_symbol("-") && matches!(self.peek_at(1).kind, Kind::Integer | Kind::Number) => {
+            token
+                if token.is_symbol("-")
+                    && matches!(self.peek_at(1).kind, Kind::Integer | Kind::Number) =>
+            {
                 return self.primary();
             }
             token if token.is_symbol("-") => UnaryOperator::Minus,
@@ -118,5 +128,9 @@ impl Parser<'_> {
 }
 
 pub(super) fn binary(left: Expr, op: BinaryOperator, right: Expr) -> Expr {
-    Expr::BinaryOp { left: Box::new(left), op, right: Box::new(right) }
+    Expr::BinaryOp {
+        left: Box::new(left),
+        op,
+        right: Box::new(right),
+    }
 }

@@ -1,8 +1,9 @@
 //! FROM: tables with their time travel, subqueries, table functions, joins, samples.
 
 use sqlparser::ast::{
-    Join, JoinConstraint, JoinOperator, LateralView, ObjectName, ObjectNamePart, SetExpr, TableAlias, TableAliasColumnDef, TableFactor,
-    TableFunctionArgs, TableSample, TableSampleBucket, TableSampleKind, TableSampleModifier, TableSampleQuantity, TableSampleSeed,
+    Join, JoinConstraint, JoinOperator, LateralView, ObjectName, ObjectNamePart, SetExpr,
+    TableAlias, TableAliasColumnDef, TableFactor, TableFunctionArgs, TableSample,
+    TableSampleBucket, TableSampleKind, TableSampleModifier, TableSampleQuantity, TableSampleSeed,
     TableSampleSeedModifier, TableSampleUnit, TableWithJoins, Value, ValueWithSpan,
 };
 
@@ -45,7 +46,12 @@ impl Parser<'_> {
                 let values = p.values()?;
                 let alias = p.table_alias()?;
                 let subquery = Box::new(query_of(SetExpr::Values(values)));
-                return Ok(TableFactor::Derived { lateral, subquery, alias, sample: None });
+                return Ok(TableFactor::Derived {
+                    lateral,
+                    subquery,
+                    alias,
+                    sample: None,
+                });
             }
             p.named_relation(lateral)
         })
@@ -57,7 +63,12 @@ impl Parser<'_> {
         self.expect_symbol(")", Follow::Other)?;
         let sample = self.sample()?;
         let alias = self.table_alias()?;
-        Ok(TableFactor::Derived { lateral, subquery, alias, sample })
+        Ok(TableFactor::Derived {
+            lateral,
+            subquery,
+            alias,
+            sample,
+        })
     }
 
     fn nested_join(&mut self) -> Parsed<TableFactor> {
@@ -65,7 +76,10 @@ impl Parser<'_> {
         let table_with_joins = Box::new(self.relation()?);
         self.expect_symbol(")", Follow::Other)?;
         let alias = self.table_alias()?;
-        Ok(TableFactor::NestedJoin { table_with_joins, alias })
+        Ok(TableFactor::NestedJoin {
+            table_with_joins,
+            alias,
+        })
     }
 
     fn named_relation(&mut self, lateral: bool) -> Parsed<TableFactor> {
@@ -98,7 +112,12 @@ impl Parser<'_> {
     }
 
     /// A table's node.
-    pub fn table_factor(&self, name: ObjectName, travel: Option<Travel>, alias: Option<TableAlias>) -> TableFactor {
+    pub fn table_factor(
+        &self,
+        name: ObjectName,
+        travel: Option<Travel>,
+        alias: Option<TableAlias>,
+    ) -> TableFactor {
         TableFactor::Table {
             name,
             alias,
@@ -115,18 +134,29 @@ impl Parser<'_> {
 
     fn table_function(&mut self, name: ObjectName, lateral: bool) -> Parsed<TableFactor> {
         self.at -= 1;
-        let sqlparser::ast::Expr::Function(function) = self.call(name)? else { return self.fail() };
+        let sqlparser::ast::Expr::Function(function) = self.call(name)? else {
+            return self.fail();
+        };
         let args = match function.args {
             sqlparser::ast::FunctionArguments::List(list) => list.args,
             _ => Vec::new(),
         };
         let alias = self.table_alias()?;
         if lateral {
-            return Ok(TableFactor::Function { lateral, name: function.name, args, with_ordinality: false, alias });
+            return Ok(TableFactor::Function {
+                lateral,
+                name: function.name,
+                args,
+                with_ordinality: false,
+                alias,
+            });
         }
         let mut factor = self.table_factor(function.name, None, alias);
         if let TableFactor::Table { args: slot, .. } = &mut factor {
-            *slot = Some(TableFunctionArgs { args, settings: None });
+            *slot = Some(TableFunctionArgs {
+                args,
+                settings: None,
+            });
         }
         Ok(factor)
     }
@@ -142,7 +172,14 @@ impl Parser<'_> {
         }
         self.at += ahead + 1;
         self.expect("AS", Follow::Other)?;
-        self.expect("OF", if timestamp { Follow::Expression } else { Follow::Text })?;
+        self.expect(
+            "OF",
+            if timestamp {
+                Follow::Expression
+            } else {
+                Follow::Text
+            },
+        )?;
         if timestamp {
             return Ok(Some(Travel::Timestamp(self.value_expr()?)));
         }
@@ -151,7 +188,11 @@ impl Parser<'_> {
 
     /// A whole number, a string or a parameter.
     fn version(&mut self) -> Parsed<sqlparser::ast::Expr> {
-        if self.peek().kind == Kind::Integer { self.primary() } else { self.string_or_parameter() }
+        if self.peek().kind == Kind::Integer {
+            self.primary()
+        } else {
+            self.string_or_parameter()
+        }
     }
 
     /// `[AS] a [(x, y)]`.
@@ -161,8 +202,17 @@ impl Parser<'_> {
             return Ok(None);
         }
         let name = self.strict_ident()?;
-        let columns = if self.is_symbol("(") { self.column_aliases()? } else { Vec::new() };
-        Ok(Some(TableAlias { explicit, name, columns, at: None }))
+        let columns = if self.is_symbol("(") {
+            self.column_aliases()?
+        } else {
+            Vec::new()
+        };
+        Ok(Some(TableAlias {
+            explicit,
+            name,
+            columns,
+            at: None,
+        }))
     }
 
     fn attempt_strict(&mut self) -> Option<()> {
@@ -173,7 +223,12 @@ impl Parser<'_> {
     }
 
     pub fn column_aliases(&mut self) -> Parsed<Vec<TableAliasColumnDef>> {
-        self.parenthesized(|p| Ok(TableAliasColumnDef { name: p.ident()?, data_type: None }))
+        self.parenthesized(|p| {
+            Ok(TableAliasColumnDef {
+                name: p.ident()?,
+                data_type: None,
+            })
+        })
     }
 
     fn join(&mut self) -> Parsed<Option<Join>> {
@@ -193,7 +248,11 @@ impl Parser<'_> {
         } else {
             JoinConstraint::None
         };
-        Ok(Some(Join { relation, global: false, join_operator: make(constraint) }))
+        Ok(Some(Join {
+            relation,
+            global: false,
+            join_operator: make(constraint),
+        }))
     }
 
     fn join_type(&mut self) -> Parsed<Option<fn(JoinConstraint) -> JoinOperator>> {
@@ -210,7 +269,13 @@ impl Parser<'_> {
                 Some(_) => J::LeftOuter,
                 None => J::Left,
             },
-            Some("RIGHT") => if self.eat("OUTER") { J::RightOuter } else { J::Right },
+            Some("RIGHT") => {
+                if self.eat("OUTER") {
+                    J::RightOuter
+                } else {
+                    J::Right
+                }
+            }
             Some("FULL") => {
                 self.eat("OUTER");
                 J::FullOuter
@@ -234,32 +299,53 @@ impl Parser<'_> {
         if self.eat("BUCKET") {
             let first = self.number_value()?;
             self.expect_seq(&["OUT", "OF"], Follow::Other)?;
-            bucket = Some(TableSampleBucket { bucket: first, total: self.number_value()?, on: None });
+            bucket = Some(TableSampleBucket {
+                bucket: first,
+                total: self.number_value()?,
+                on: None,
+            });
         } else {
             let value = self.expr()?;
             let unit = match self.expect_any(&["PERCENT", "ROWS"])? {
                 "PERCENT" => TableSampleUnit::Percent,
                 _ => TableSampleUnit::Rows,
             };
-            quantity = Some(TableSampleQuantity { parenthesized: true, value, unit: Some(unit) });
+            quantity = Some(TableSampleQuantity {
+                parenthesized: true,
+                value,
+                unit: Some(unit),
+            });
         }
         self.expect_symbol(")", Follow::Other)?;
         let seed = if self.eat("REPEATABLE") {
             self.expect_symbol("(", Follow::Other)?;
             let value = self.number_value()?;
             self.expect_symbol(")", Follow::Other)?;
-            Some(TableSampleSeed { modifier: TableSampleSeedModifier::Repeatable, value })
+            Some(TableSampleSeed {
+                modifier: TableSampleSeedModifier::Repeatable,
+                value,
+            })
         } else {
             None
         };
         let modifier = TableSampleModifier::TableSample;
-        let sample = TableSample { modifier, name: None, quantity, seed, bucket, offset: None };
+        let sample = TableSample {
+            modifier,
+            name: None,
+            quantity,
+            seed,
+            bucket,
+            offset: None,
+        };
         Ok(Some(TableSampleKind::BeforeTableAlias(Box::new(sample))))
     }
 
     fn number_value(&mut self) -> Parsed<ValueWithSpan> {
         let token = self.peek().clone();
         let digits = self.integer()?.to_string();
-        Ok(ValueWithSpan { value: Value::Number(digits, false), span: self.span_of(&token) })
+        Ok(ValueWithSpan {
+            value: Value::Number(digits, false),
+            span: self.span_of(&token),
+        })
     }
 }

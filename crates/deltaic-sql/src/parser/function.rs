@@ -2,9 +2,9 @@
 //! says nothing a plain call could not say, the result is the plain call.
 
 use sqlparser::ast::{
-    DateTimeField, DuplicateTreatment, ExceptSelectItem, Expr, ExtractSyntax, Function, FunctionArg, FunctionArgExpr,
-    FunctionArgOperator, FunctionArgumentList, FunctionArguments, Ident, NullTreatment, ObjectName, TrimWhereField,
-    WildcardAdditionalOptions,
+    DateTimeField, DuplicateTreatment, ExceptSelectItem, Expr, ExtractSyntax, Function,
+    FunctionArg, FunctionArgExpr, FunctionArgOperator, FunctionArgumentList, FunctionArguments,
+    Ident, NullTreatment, ObjectName, TrimWhereField, WildcardAdditionalOptions,
 };
 
 use super::{Follow, Parsed, Parser};
@@ -14,7 +14,11 @@ impl Parser<'_> {
     pub fn call(&mut self, name: ObjectName) -> Parsed<Expr> {
         self.expect_symbol("(", Follow::Other)?;
         let structs = name.to_string().eq_ignore_ascii_case("struct");
-        let mut list = FunctionArgumentList { duplicate_treatment: None, args: Vec::new(), clauses: Vec::new() };
+        let mut list = FunctionArgumentList {
+            duplicate_treatment: None,
+            args: Vec::new(),
+            clauses: Vec::new(),
+        };
         let mut null_treatment = None;
         if !self.eat_symbol(")") {
             if self.is("DISTINCT") && !self.ends_at(1) {
@@ -36,8 +40,17 @@ impl Parser<'_> {
         self.after_call(name, FunctionArguments::List(list), null_treatment)
     }
 
-    fn after_call(&mut self, name: ObjectName, args: FunctionArguments, nulls: Option<NullTreatment>) -> Parsed<Expr> {
-        let mut function = Function { args, null_treatment: nulls, ..plain(name) };
+    fn after_call(
+        &mut self,
+        name: ObjectName,
+        args: FunctionArguments,
+        nulls: Option<NullTreatment>,
+    ) -> Parsed<Expr> {
+        let mut function = Function {
+            args,
+            null_treatment: nulls,
+            ..plain(name)
+        };
         if self.eat_seq(&["WITHIN", "GROUP"]) {
             self.expect_symbol("(", Follow::Other)?;
             self.expect_seq(&["ORDER", "BY"], Follow::Expression)?;
@@ -64,7 +77,8 @@ impl Parser<'_> {
         if self.eat_seq(&["IGNORE", "NULLS"]) {
             Some(NullTreatment::IgnoreNulls)
         } else {
-            self.eat_seq(&["RESPECT", "NULLS"]).then_some(NullTreatment::RespectNulls)
+            self.eat_seq(&["RESPECT", "NULLS"])
+                .then_some(NullTreatment::RespectNulls)
         }
     }
 
@@ -73,11 +87,17 @@ impl Parser<'_> {
             let name = self.ident()?;
             self.at += 1;
             let arg = FunctionArgExpr::Expr(self.expr()?);
-            return Ok(FunctionArg::Named { name, arg, operator: FunctionArgOperator::RightArrow });
+            return Ok(FunctionArg::Named {
+                name,
+                arg,
+                operator: FunctionArgOperator::RightArrow,
+            });
         }
         if let Some(star) = self.wildcard()? {
             return Ok(FunctionArg::Unnamed(match star {
-                (None, options) if options.opt_except.is_some() => FunctionArgExpr::WildcardWithOptions(options),
+                (None, options) if options.opt_except.is_some() => {
+                    FunctionArgExpr::WildcardWithOptions(options)
+                }
                 (None, _) => FunctionArgExpr::Wildcard,
                 (Some(name), _) => FunctionArgExpr::QualifiedWildcard(name),
             }));
@@ -90,7 +110,8 @@ impl Parser<'_> {
     /// `*` or `a.b.*`, with `EXCEPT (…)`.
     pub fn wildcard(&mut self) -> Parsed<Option<(Option<ObjectName>, WildcardAdditionalOptions)>> {
         let mut ahead = 0;
-        while self.ident_of(self.peek_at(ahead)).is_some() && self.peek_at(ahead + 1).is_symbol(".") {
+        while self.ident_of(self.peek_at(ahead)).is_some() && self.peek_at(ahead + 1).is_symbol(".")
+        {
             ahead += 2;
         }
         if !self.peek_at(ahead).is_symbol("*") {
@@ -103,12 +124,18 @@ impl Parser<'_> {
         }
         let wildcard_token = self.attached();
         self.at += 1;
-        let mut options = WildcardAdditionalOptions { wildcard_token, ..WildcardAdditionalOptions::default() };
+        let mut options = WildcardAdditionalOptions {
+            wildcard_token,
+            ..WildcardAdditionalOptions::default()
+        };
         if self.is("EXCEPT") && self.peek_at(1).is_symbol("(") && !self.query_begins_at(2) {
             self.at += 1;
             let mut columns = self.parenthesized(Self::parts)?.into_iter().map(dotted);
             if let Some(first_element) = columns.next() {
-                options.opt_except = Some(ExceptSelectItem { first_element, additional_elements: columns.collect() });
+                options.opt_except = Some(ExceptSelectItem {
+                    first_element,
+                    additional_elements: columns.collect(),
+                });
             }
         }
         let name = (!parts.is_empty()).then(|| parts.into());
@@ -144,7 +171,11 @@ impl Parser<'_> {
         self.at += 1;
         let expr = Box::new(self.expr()?);
         self.expect_symbol(")", Follow::Other)?;
-        Ok(Some(Expr::Extract { field: DateTimeField::Custom(field), syntax: ExtractSyntax::From, expr }))
+        Ok(Some(Expr::Extract {
+            field: DateTimeField::Custom(field),
+            syntax: ExtractSyntax::From,
+            expr,
+        }))
     }
 
     fn position(&mut self) -> Parsed<Option<Expr>> {
@@ -175,19 +206,36 @@ impl Parser<'_> {
 
     fn trim(&mut self) -> Parsed<Option<Expr>> {
         self.at += 2;
-        let side = if self.ends_at(1) { None } else { self.eat_any(&["BOTH", "LEADING", "TRAILING"]) };
+        let side = if self.ends_at(1) {
+            None
+        } else {
+            self.eat_any(&["BOTH", "LEADING", "TRAILING"])
+        };
         let trim_where = side.map(|side| match side {
             "BOTH" => TrimWhereField::Both,
             "LEADING" => TrimWhereField::Leading,
             _ => TrimWhereField::Trailing,
         });
-        let trim_what = if self.is("FROM") && side.is_some() { None } else { Some(Box::new(self.value_expr()?)) };
+        let trim_what = if self.is("FROM") && side.is_some() {
+            None
+        } else {
+            Some(Box::new(self.value_expr()?))
+        };
         if !self.eat("FROM") {
-            return if side.is_some() { self.fail() } else { Ok(None) };
+            return if side.is_some() {
+                self.fail()
+            } else {
+                Ok(None)
+            };
         }
         let expr = Box::new(self.value_expr()?);
         self.expect_symbol(")", Follow::Other)?;
-        Ok(Some(Expr::Trim { trim_where, trim_what, expr, trim_characters: None }))
+        Ok(Some(Expr::Trim {
+            trim_where,
+            trim_what,
+            expr,
+            trim_characters: None,
+        }))
     }
 
     fn overlay(&mut self) -> Parsed<Option<Expr>> {
@@ -228,15 +276,39 @@ pub(super) fn bare(name: ObjectName) -> Expr {
 }
 
 fn call_of(name: Ident, args: Vec<Expr>) -> Expr {
-    let args = args.into_iter().map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))).collect();
-    let list = FunctionArgumentList { duplicate_treatment: None, args, clauses: Vec::new() };
-    Expr::Function(Function { args: FunctionArguments::List(list), ..plain(name.into()) })
+    let args = args
+        .into_iter()
+        .map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg)))
+        .collect();
+    let list = FunctionArgumentList {
+        duplicate_treatment: None,
+        args,
+        clauses: Vec::new(),
+    };
+    Expr::Function(Function {
+        args: FunctionArguments::List(list),
+        ..plain(name.into())
+    })
 }
 
 /// `a.b` as one identifier: EXCEPT's list has no place for nested columns.
 fn dotted(parts: Vec<Ident>) -> Ident {
-    let span = parts.first().map_or_else(super::primary::nowhere, |first| first.span);
-    let quote_style = if let [only] = parts.as_slice() { only.quote_style } else { None };
-    let value = parts.into_iter().map(|part| part.value).collect::<Vec<_>>().join(".");
-    Ident { value, quote_style, span }
+    let span = parts
+        .first()
+        .map_or_else(super::primary::nowhere, |first| first.span);
+    let quote_style = if let [only] = parts.as_slice() {
+        only.quote_style
+    } else {
+        None
+    };
+    let value = parts
+        .into_iter()
+        .map(|part| part.value)
+        .collect::<Vec<_>>()
+        .join(".");
+    Ident {
+        value,
+        quote_style,
+        span,
+    }
 }

@@ -14,7 +14,10 @@ impl Parser<'_> {
             Kind::Text | Kind::Integer | Kind::Number => true,
             Kind::Symbol => match after.value.as_str() {
                 "+" | "-" => {
-                    matches!(self.peek_at(2).kind, Kind::Text | Kind::Integer | Kind::Number) && unit(&self.peek_at(3).value).is_some()
+                    matches!(
+                        self.peek_at(2).kind,
+                        Kind::Text | Kind::Integer | Kind::Number
+                    ) && unit(&self.peek_at(3).value).is_some()
                 }
                 "?" => unit(&self.peek_at(2).value).is_some(),
                 ":" => unit(&self.peek_at(3).value).is_some(),
@@ -30,7 +33,9 @@ impl Parser<'_> {
         let Some(leading) = self.unit() else {
             // `INTERVAL '1 day'`: the units stand in the text.
             return match crate::literal::text_of(&value) {
-                Some(_) if self.token(self.at - 1).kind == Kind::Text => Ok(interval(value, None, None)),
+                Some(_) if self.token(self.at - 1).kind == Kind::Text => {
+                    Ok(interval(value, None, None))
+                }
                 _ => self.fail(),
             };
         };
@@ -50,14 +55,19 @@ impl Parser<'_> {
                 None => return self.fail(),
             }
         }
-        Ok(interval(crate::literal::string(parts.join(" "), super::primary::nowhere()), None, None))
+        Ok(interval(
+            crate::literal::string(parts.join(" "), super::primary::nowhere()),
+            None,
+            None,
+        ))
     }
 
     /// A signed number or string (or a parameter) and a unit follow.
     fn another_unit(&self) -> bool {
         let signed = usize::from(self.is_symbol("-") || self.is_symbol("+"));
         let value = self.peek_at(signed);
-        matches!(value.kind, Kind::Text | Kind::Integer | Kind::Number) && unit(&self.peek_at(signed + 1).value).is_some()
+        matches!(value.kind, Kind::Text | Kind::Integer | Kind::Number)
+            && unit(&self.peek_at(signed + 1).value).is_some()
     }
 
     fn interval_value(&mut self) -> Parsed<Expr> {
@@ -78,7 +88,10 @@ impl Parser<'_> {
             },
         };
         Ok(match negative {
-            true => Expr::UnaryOp { op: UnaryOperator::Minus, expr: Box::new(value) },
+            true => Expr::UnaryOp {
+                op: UnaryOperator::Minus,
+                expr: Box::new(value),
+            },
             false => value,
         })
     }
@@ -93,13 +106,27 @@ impl Parser<'_> {
     }
 }
 
-fn interval(value: Expr, leading_field: Option<DateTimeField>, last_field: Option<DateTimeField>) -> Expr {
+fn interval(
+    value: Expr,
+    leading_field: Option<DateTimeField>,
+    last_field: Option<DateTimeField>,
+) -> Expr {
     let value = Box::new(value);
-    Expr::Interval(Interval { value, leading_field, leading_precision: None, last_field, fractional_seconds_precision: None })
+    Expr::Interval(Interval {
+        value,
+        leading_field,
+        leading_precision: None,
+        last_field,
+        fractional_seconds_precision: None,
+    })
 }
 
 fn part(value: &Expr, unit: &DateTimeField) -> String {
-    format!("{} {}", crate::literal::text_of(value).unwrap_or_default(), unit.to_string().to_lowercase())
+    format!(
+        "{} {}",
+        crate::literal::text_of(value).unwrap_or_default(),
+        unit.to_string().to_lowercase()
+    )
 }
 
 /// The unit of an interval, singular or plural.

@@ -67,10 +67,20 @@ impl Parser<'_> {
         Ok(MergeSource::Table { name, travel })
     }
 
-    fn merge_clause(&mut self, action: impl FnOnce(&mut Self) -> Parsed<MergeAction>) -> Parsed<MergeClause> {
-        let condition = if self.eat("AND") { Some(self.expr()?) } else { None };
+    fn merge_clause(
+        &mut self,
+        action: impl FnOnce(&mut Self) -> Parsed<MergeAction>,
+    ) -> Parsed<MergeClause> {
+        let condition = if self.eat("AND") {
+            Some(self.expr()?)
+        } else {
+            None
+        };
         self.expect("THEN", Follow::Other)?;
-        Ok(MergeClause { condition, action: action(self)? })
+        Ok(MergeClause {
+            condition,
+            action: action(self)?,
+        })
     }
 
     fn matched_action(&mut self) -> Parsed<MergeAction> {
@@ -94,9 +104,8 @@ impl Parser<'_> {
         self.expect("VALUES", Follow::Symbol("("))?;
         let values = self.parenthesized(Self::expr)?;
         if columns.len() != values.len() {
-            let error = DeltaError::new("_LEGACY_ERROR_TEMP_0006")
-                .with_text("The number of inserted values cannot match the fields.")
-                .with_context(self.fragment(from));
+            let error =
+                DeltaError::new("_LEGACY_ERROR_TEMP_0006").with_context(self.fragment(from));
             self.late(error);
         }
         Ok(MergeAction::Insert { columns, values })
@@ -104,9 +113,14 @@ impl Parser<'_> {
 
     fn check_merge(&mut self, merge: &Merge, start: usize) {
         let unconditional = |clauses: &[MergeClause]| {
-            clauses.split_last().is_some_and(|(_, before)| before.iter().any(|clause| clause.condition.is_none()))
+            clauses
+                .split_last()
+                .is_some_and(|(_, before)| before.iter().any(|clause| clause.condition.is_none()))
         };
-        let class = if merge.matched.is_empty() && merge.not_matched.is_empty() && merge.not_matched_by_source.is_empty() {
+        let class = if merge.matched.is_empty()
+            && merge.not_matched.is_empty()
+            && merge.not_matched_by_source.is_empty()
+        {
             "MERGE_WITHOUT_WHEN"
         } else if unconditional(&merge.matched) {
             "NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION"

@@ -1,6 +1,8 @@
 //! Names: identifiers, dotted names, `IDENTIFIER(…)`, path literals, and string and whole-number literals.
 
-use sqlparser::ast::{Expr, FunctionArg, FunctionArgExpr, Ident, ObjectName, ObjectNamePart, ObjectNamePartFunction};
+use sqlparser::ast::{
+    Expr, FunctionArg, FunctionArgExpr, Ident, ObjectName, ObjectNamePart, ObjectNamePartFunction,
+};
 
 use super::{Follow, Parsed, Parser};
 use crate::ast::{ColumnPath, Name, Travel};
@@ -8,7 +10,20 @@ use crate::lexer::{Kind, Token};
 
 /// Words that join relations: no alias of a table may be one.
 const JOIN_WORDS: [&str; 14] = [
-    "ANTI", "CROSS", "EXCEPT", "FULL", "INNER", "INTERSECT", "JOIN", "LATERAL", "LEFT", "NATURAL", "ON", "RIGHT", "SEMI", "UNION",
+    "ANTI",
+    "CROSS",
+    "EXCEPT",
+    "FULL",
+    "INNER",
+    "INTERSECT",
+    "JOIN",
+    "LATERAL",
+    "LEFT",
+    "NATURAL",
+    "ON",
+    "RIGHT",
+    "SEMI",
+    "UNION",
 ];
 const MORE_JOIN_WORDS: [&str; 3] = ["SETMINUS", "MINUS", "USING"];
 
@@ -20,7 +35,11 @@ impl Parser<'_> {
             Kind::Quoted => Some('`'),
             _ => return None,
         };
-        Some(Ident { value: token.value.clone(), quote_style, span: self.span_of(token) })
+        Some(Ident {
+            value: token.value.clone(),
+            quote_style,
+            span: self.span_of(token),
+        })
     }
 
     /// Any word, also a keyword: Spark reserves none.
@@ -80,9 +99,16 @@ impl Parser<'_> {
         let token = self.peek().clone();
         Ok(match self.name()? {
             Name::Identifier(expr) => {
-                let name = Ident { value: "IDENTIFIER".into(), quote_style: None, span: self.span_of(&token) };
+                let name = Ident {
+                    value: "IDENTIFIER".into(),
+                    quote_style: None,
+                    span: self.span_of(&token),
+                };
                 let args = vec![FunctionArg::Unnamed(FunctionArgExpr::Expr(*expr))];
-                ObjectName(vec![ObjectNamePart::Function(ObjectNamePartFunction { name, args })])
+                ObjectName(vec![ObjectNamePart::Function(ObjectNamePartFunction {
+                    name,
+                    args,
+                })])
             }
             Name::Parts(parts) => parts.into(),
             Name::Path(path) => Ident::with_quote('`', path).into(),
@@ -92,7 +118,9 @@ impl Parser<'_> {
     /// `@v3` or `@yyyyMMddHHmmssSSS`, directly behind a name.
     pub fn at_suffix(&mut self) -> Option<Travel> {
         let at = self.peek();
-        let adjacent = at.kind == Kind::Unknown && at.value == "@" && self.token(self.at.checked_sub(1)?).end == at.start;
+        let adjacent = at.kind == Kind::Unknown
+            && at.value == "@"
+            && self.token(self.at.checked_sub(1)?).end == at.start;
         let suffix = self.peek_at(1);
         if !adjacent || suffix.start != at.end {
             return None;

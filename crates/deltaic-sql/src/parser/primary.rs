@@ -3,8 +3,8 @@
 use deltaic_protocol::error::DeltaError;
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
-    AccessExpr, CaseWhen, CastKind, DataType, Expr, Ident, LambdaFunction, LambdaFunctionParameter, LambdaSyntax, OneOrManyWithParens,
-    Subscript, TimezoneInfo, TypedString, Value, ValueWithSpan,
+    AccessExpr, CaseWhen, CastKind, DataType, Expr, Ident, LambdaFunction, LambdaFunctionParameter,
+    LambdaSyntax, OneOrManyWithParens, Subscript, TimezoneInfo, TypedString, Value, ValueWithSpan,
 };
 use sqlparser::tokenizer::{Span, TokenWithSpan};
 
@@ -34,7 +34,10 @@ impl Parser<'_> {
             } else if self.is("COLLATE") && self.ident_of(self.peek_at(1)).is_some() {
                 self.at += 1;
                 let collation = self.parts()?.into();
-                base = Expr::Collate { expr: Box::new(base), collation };
+                base = Expr::Collate {
+                    expr: Box::new(base),
+                    collation,
+                };
             } else {
                 return Ok(base);
             }
@@ -80,9 +83,16 @@ impl Parser<'_> {
         let (digits, suffix) = crate::literal::split_suffix(&token.value);
         let long = suffix == "L";
         let text = if long { digits } else { &token.value };
-        let text = if negative { format!("-{text}") } else { text.to_owned() };
+        let text = if negative {
+            format!("-{text}")
+        } else {
+            text.to_owned()
+        };
         self.check_range(&token, digits, suffix, negative);
-        Ok(Expr::Value(ValueWithSpan { value: Value::Number(text, long), span: self.span_of(&token) }))
+        Ok(Expr::Value(ValueWithSpan {
+            value: Value::Number(text, long),
+            span: self.span_of(&token),
+        }))
     }
 
     /// A literal with a suffix must fit its type: Spark says so while parsing.
@@ -93,7 +103,13 @@ impl Parser<'_> {
             "L" => ("bigint", 1 << 63),
             _ => return,
         };
-        let fits = digits.parse::<i128>().is_ok_and(|value| if negative { value <= limit } else { value < limit });
+        let fits = digits.parse::<i128>().is_ok_and(|value| {
+            if negative {
+                value <= limit
+            } else {
+                value < limit
+            }
+        });
         if !fits {
             let sign = if negative { "-" } else { "" };
             let error = DeltaError::new("INVALID_NUMERIC_LITERAL_RANGE")
@@ -121,14 +137,22 @@ impl Parser<'_> {
         };
         let mut span = self.span_of(&token);
         span.end.column = span.start.column + text.chars().count() as u64;
-        Some(Expr::Value(ValueWithSpan { value: Value::Placeholder(text), span }))
+        Some(Expr::Value(ValueWithSpan {
+            value: Value::Placeholder(text),
+            span,
+        }))
     }
 
     fn word(&mut self, token: &Token) -> Parsed<Expr> {
         let upper = token.value.to_ascii_uppercase();
         let after = self.peek_at(1);
         let called = after.is_symbol("(");
-        let value = |value| Ok(Expr::Value(ValueWithSpan { value, span: self.span_of(token) }));
+        let value = |value| {
+            Ok(Expr::Value(ValueWithSpan {
+                value,
+                span: self.span_of(token),
+            }))
+        };
         match upper.as_str() {
             "NULL" | "TRUE" | "FALSE" if !called && !after.is_symbol(".") => {
                 let literal = value(match upper.as_str() {
@@ -145,14 +169,21 @@ impl Parser<'_> {
                 self.expect("AS", Follow::Name)?;
                 let data_type = self.data_type()?;
                 self.expect_symbol(")", Follow::Other)?;
-                let kind = if upper == "CAST" { CastKind::Cast } else { CastKind::TryCast };
+                let kind = if upper == "CAST" {
+                    CastKind::Cast
+                } else {
+                    CastKind::TryCast
+                };
                 Ok(cast(kind, expr, data_type))
             }
             "EXISTS" if called && self.query_begins_at(2) => {
                 self.at += 2;
                 let subquery = Box::new(self.query()?);
                 self.expect_symbol(")", Follow::Other)?;
-                Ok(Expr::Exists { subquery, negated: false })
+                Ok(Expr::Exists {
+                    subquery,
+                    negated: false,
+                })
             }
             "INTERVAL" if self.interval_begins() => self.interval(),
             _ if after.kind == Kind::Text => self.typed_literal(&upper),
@@ -169,7 +200,12 @@ impl Parser<'_> {
         let text = self.string()?;
         let span = self.span_of(&token);
         let data_type = match word {
-            "X" => return Ok(Expr::Value(ValueWithSpan { value: Value::HexStringLiteral(text), span })),
+            "X" => {
+                return Ok(Expr::Value(ValueWithSpan {
+                    value: Value::HexStringLiteral(text),
+                    span,
+                }));
+            }
             "DATE" => DataType::Date,
             "TIMESTAMP" => DataType::Timestamp(None, TimezoneInfo::None),
             "TIMESTAMP_LTZ" => DataType::Timestamp(None, TimezoneInfo::WithTimeZone),
@@ -183,8 +219,15 @@ impl Parser<'_> {
                 DataType::Unspecified
             }
         };
-        let value = ValueWithSpan { value: Value::SingleQuotedString(text), span };
-        Ok(Expr::TypedString(TypedString { data_type, value, uses_odbc_syntax: false }))
+        let value = ValueWithSpan {
+            value: Value::SingleQuotedString(text),
+            span,
+        };
+        Ok(Expr::TypedString(TypedString {
+            data_type,
+            value,
+            uses_odbc_syntax: false,
+        }))
     }
 
     /// `a.b.c`, or a function where `(` follows.
@@ -224,9 +267,23 @@ impl Parser<'_> {
 
     /// A column, or one of the functions that are written without parentheses.
     fn column_ref(ident: Ident) -> Expr {
-        const BARE: [&str; 6] = ["CURRENT_DATE", "CURRENT_TIMESTAMP", "CURRENT_USER", "USER", "SESSION_USER", "CURRENT_TIME"];
-        let bare = ident.quote_style.is_none() && BARE.iter().any(|word| ident.value.eq_ignore_ascii_case(word));
-        if bare { super::function::bare(ident.into()) } else { Expr::Identifier(ident) }
+        const BARE: [&str; 6] = [
+            "CURRENT_DATE",
+            "CURRENT_TIMESTAMP",
+            "CURRENT_USER",
+            "USER",
+            "SESSION_USER",
+            "CURRENT_TIME",
+        ];
+        let bare = ident.quote_style.is_none()
+            && BARE
+                .iter()
+                .any(|word| ident.value.eq_ignore_ascii_case(word));
+        if bare {
+            super::function::bare(ident.into())
+        } else {
+            Expr::Identifier(ident)
+        }
     }
 
     fn parentheses(&mut self) -> Parsed<Expr> {
@@ -269,7 +326,10 @@ impl Parser<'_> {
     pub fn named(&mut self, expr: Expr) -> Parsed<Expr> {
         if self.eat("AS") || self.ident_of(self.peek()).is_some() {
             let name = self.ident()?;
-            return Ok(Expr::Named { expr: Box::new(expr), name });
+            return Ok(Expr::Named {
+                expr: Box::new(expr),
+                name,
+            });
         }
         Ok(expr)
     }
@@ -290,7 +350,12 @@ impl Parser<'_> {
     }
 
     fn lambda(&mut self) -> Parsed<Expr> {
-        let parameter = |p: &mut Self| Ok(LambdaFunctionParameter { name: p.ident()?, data_type: None });
+        let parameter = |p: &mut Self| {
+            Ok(LambdaFunctionParameter {
+                name: p.ident()?,
+                data_type: None,
+            })
+        };
         let params = if self.is_symbol("(") {
             OneOrManyWithParens::Many(self.parenthesized(parameter)?)
         } else {
@@ -298,23 +363,38 @@ impl Parser<'_> {
         };
         self.expect_symbol("->", Follow::Other)?;
         let body = Box::new(self.expr()?);
-        Ok(Expr::Lambda(LambdaFunction { params, body, syntax: LambdaSyntax::Arrow }))
+        Ok(Expr::Lambda(LambdaFunction {
+            params,
+            body,
+            syntax: LambdaSyntax::Arrow,
+        }))
     }
 
     fn case_begins(&self) -> bool {
         let after = self.peek_at(1);
-        after.is("WHEN") || !self.ends_at(1) && !after.is_symbol(".") && !after.is_symbol("(") && self.case_has_when()
+        after.is("WHEN")
+            || !self.ends_at(1)
+                && !after.is_symbol(".")
+                && !after.is_symbol("(")
+                && self.case_has_when()
     }
 
     /// CASE with a value: a WHEN comes somewhere before the text ends.
     fn case_has_when(&self) -> bool {
-        self.tokens.iter().skip(self.at).any(|token| token.is("WHEN"))
+        self.tokens
+            .iter()
+            .skip(self.at)
+            .any(|token| token.is("WHEN"))
     }
 
     fn case(&mut self) -> Parsed<Expr> {
         let case_token = self.attached();
         self.at += 1;
-        let operand = if self.is("WHEN") { None } else { Some(Box::new(self.expr()?)) };
+        let operand = if self.is("WHEN") {
+            None
+        } else {
+            Some(Box::new(self.expr()?))
+        };
         let mut conditions = Vec::new();
         self.expect("WHEN", Follow::Other)?;
         loop {
@@ -326,31 +406,56 @@ impl Parser<'_> {
                 break;
             }
         }
-        let else_result = if self.eat("ELSE") { Some(Box::new(self.expr()?)) } else { None };
+        let else_result = if self.eat("ELSE") {
+            Some(Box::new(self.expr()?))
+        } else {
+            None
+        };
         let end_token = self.attached();
         self.expect("END", Follow::Other)?;
-        Ok(Expr::Case { case_token, end_token, operand, conditions, else_result })
+        Ok(Expr::Case {
+            case_token,
+            end_token,
+            operand,
+            conditions,
+            else_result,
+        })
     }
 
     /// The next token with its place, for the AST nodes that keep one.
     pub fn attached(&self) -> AttachedToken {
         let token = self.peek();
         let word = sqlparser::tokenizer::Token::make_keyword(&token.value);
-        AttachedToken(TokenWithSpan { token: word, span: self.span_of(token) })
+        AttachedToken(TokenWithSpan {
+            token: word,
+            span: self.span_of(token),
+        })
     }
 }
 
 pub(super) fn cast(kind: CastKind, expr: Expr, data_type: DataType) -> Expr {
-    Expr::Cast { kind, expr: Box::new(expr), data_type, array: false, format: None }
+    Expr::Cast {
+        kind,
+        expr: Box::new(expr),
+        data_type,
+        array: false,
+        format: None,
+    }
 }
 
 fn access(base: Expr, step: AccessExpr) -> Expr {
     match base {
-        Expr::CompoundFieldAccess { root, mut access_chain } => {
+        Expr::CompoundFieldAccess {
+            root,
+            mut access_chain,
+        } => {
             access_chain.push(step);
             Expr::CompoundFieldAccess { root, access_chain }
         }
-        root => Expr::CompoundFieldAccess { root: Box::new(root), access_chain: vec![step] },
+        root => Expr::CompoundFieldAccess {
+            root: Box::new(root),
+            access_chain: vec![step],
+        },
     }
 }
 

@@ -1,5 +1,6 @@
 //! Property lists, comments, locations, partition specifications: the small clauses that many statements share.
 
+use deltaic_protocol::error::DeltaError;
 use sqlparser::ast::{Expr, Value, ValueWithSpan};
 
 use super::{Follow, Parsed, Parser};
@@ -11,21 +12,44 @@ impl Parser<'_> {
     pub fn properties(&mut self) -> Parsed<Vec<Property>> {
         let start = self.at;
         let found = self.parenthesized(Self::property)?;
-        let missing: Vec<&str> = found.iter().filter(|(_, value)| value.is_none()).map(|(key, _)| key.as_str()).collect();
+        let missing: Vec<&str> = found
+            .iter()
+            .filter(|(_, value)| value.is_none())
+            .map(|(key, _)| key.as_str())
+            .collect();
         if !missing.is_empty() {
             let message = format!("Values must be specified for key(s): {}", list(&missing));
             self.not_allowed(message, start);
         }
-        Ok(found.into_iter().filter_map(|(key, value)| Some(Property { key, value: value? })).collect())
+        let doubled = found
+            .iter()
+            .enumerate()
+            .find(|(at, (key, _))| found[..*at].iter().any(|(other, _)| other == key));
+        if let Some((_, (key, _))) = doubled {
+            let error = DeltaError::new("DUPLICATE_KEY").param("keyColumn", format!("`{key}`"));
+            let error = error.with_context(self.fragment(start));
+            self.late(error);
+        }
+        Ok(found
+            .into_iter()
+            .filter_map(|(key, value)| Some(Property { key, value: value? }))
+            .collect())
     }
 
     /// `('k', a.b)`, no key with a value.
     pub fn property_keys(&mut self) -> Parsed<Vec<String>> {
         let start = self.at;
         let found = self.parenthesized(Self::property)?;
-        let valued: Vec<&str> = found.iter().filter(|(_, value)| value.is_some()).map(|(key, _)| key.as_str()).collect();
+        let valued: Vec<&str> = found
+            .iter()
+            .filter(|(_, value)| value.is_some())
+            .map(|(key, _)| key.as_str())
+            .collect();
         if !valued.is_empty() {
-            let message = format!("Values should not be specified for key(s): {}", list(&valued));
+            let message = format!(
+                "Values should not be specified for key(s): {}",
+                list(&valued)
+            );
             self.not_allowed(message, start);
         }
         Ok(found.into_iter().map(|(key, _)| key).collect())
@@ -35,7 +59,11 @@ impl Parser<'_> {
         let key = self.property_key()?;
         let equals = self.eat_symbol("=") || self.eat_symbol("==");
         let ends = self.is_symbol(",") || self.is_symbol(")");
-        let value = if equals || !ends { Some(self.property_value()?) } else { None };
+        let value = if equals || !ends {
+            Some(self.property_value()?)
+        } else {
+            None
+        };
         Ok((key, value))
     }
 
@@ -44,7 +72,11 @@ impl Parser<'_> {
             return self.string();
         }
         let parts = self.parts()?;
-        Ok(parts.into_iter().map(|part| part.value).collect::<Vec<_>>().join("."))
+        Ok(parts
+            .into_iter()
+            .map(|part| part.value)
+            .collect::<Vec<_>>()
+            .join("."))
     }
 
     fn property_value(&mut self) -> Parsed<Expr> {
@@ -56,7 +88,10 @@ impl Parser<'_> {
         }
         if self.is("TRUE") || self.is("FALSE") {
             let value = Value::Boolean(self.next().is("TRUE"));
-            return Ok(Expr::Value(ValueWithSpan { value, span: self.span_of(&token) }));
+            return Ok(Expr::Value(ValueWithSpan {
+                value,
+                span: self.span_of(&token),
+            }));
         }
         self.string_or_parameter()
     }
@@ -78,7 +113,11 @@ impl Parser<'_> {
         self.at += 1;
         let spec = self.parenthesized(|p| {
             let key = p.ident()?;
-            let value = if p.eat_symbol("=") || p.eat_symbol("==") { Some(p.value_expr()?) } else { None };
+            let value = if p.eat_symbol("=") || p.eat_symbol("==") {
+                Some(p.value_expr()?)
+            } else {
+                None
+            };
             Ok((key, value))
         })?;
         Ok(Some(spec))

@@ -1,11 +1,11 @@
 //! Queries: CTEs, set operations, VALUES, TABLE, and what orders and limits the whole.
 
 use deltaic_protocol::error::DeltaError;
-use sqlparser::ast::{
-    Cte, Expr, LimitClause, Offset, OffsetRows, OrderBy, OrderByExpr, OrderByKind, Parens, Query, SetExpr, SetOperator, SetQuantifier,
-    TableAlias, TableFactor, TableWithJoins, Values, With,
-};
 use sqlparser::ast::helpers::attached_token::AttachedToken;
+use sqlparser::ast::{
+    Cte, Expr, LimitClause, Offset, OffsetRows, OrderBy, OrderByExpr, OrderByKind, Parens, Query,
+    SetExpr, SetOperator, SetQuantifier, TableAlias, TableFactor, TableWithJoins, Values, With,
+};
 
 use super::select::{select, star};
 use super::{Follow, Parsed, Parser};
@@ -30,7 +30,9 @@ impl Parser<'_> {
             ahead += 1;
         }
         let token = self.peek_at(ahead);
-        let word = ["SELECT", "WITH", "VALUES", "FROM", "TABLE"].iter().any(|word| token.is(word));
+        let word = ["SELECT", "WITH", "VALUES", "FROM", "TABLE"]
+            .iter()
+            .any(|word| token.is(word));
         let after = self.peek_at(ahead + 1);
         word && !self.ends_at(ahead + 1) && !after.is_symbol(".") && !after.is_symbol("=")
     }
@@ -57,22 +59,43 @@ impl Parser<'_> {
         }
         let with_token = self.attached();
         self.at += 1;
-        let recursive = self.is("RECURSIVE") && self.ident_of(self.peek_at(1)).is_some() && !self.peek_at(1).is("AS");
+        let recursive = self.is("RECURSIVE")
+            && self.ident_of(self.peek_at(1)).is_some()
+            && !self.peek_at(1).is("AS");
         self.at += usize::from(recursive);
         let cte_tables = self.comma_separated(Self::cte)?;
-        Ok(Some(With { with_token, recursive, cte_tables }))
+        Ok(Some(With {
+            with_token,
+            recursive,
+            cte_tables,
+        }))
     }
 
     fn cte(&mut self) -> Parsed<Cte> {
         let name = self.ident()?;
-        let columns = if self.is_symbol("(") && !self.query_begins_at(1) { self.column_aliases()? } else { Vec::new() };
+        let columns = if self.is_symbol("(") && !self.query_begins_at(1) {
+            self.column_aliases()?
+        } else {
+            Vec::new()
+        };
         self.eat("AS");
         self.expect_symbol("(", Follow::Other)?;
         let query = Box::new(self.query()?);
         let closing_paren_token = self.attached();
         self.expect_symbol(")", Follow::Other)?;
-        let alias = TableAlias { explicit: true, name, columns, at: None };
-        Ok(Cte { alias, query, from: None, materialized: None, closing_paren_token })
+        let alias = TableAlias {
+            explicit: true,
+            name,
+            columns,
+            at: None,
+        };
+        Ok(Cte {
+            alias,
+            query,
+            from: None,
+            materialized: None,
+            closing_paren_token,
+        })
     }
 
     fn union_term(&mut self) -> Parsed<SetExpr> {
@@ -86,7 +109,12 @@ impl Parser<'_> {
             };
             let set_quantifier = self.set_quantifier();
             let right = self.intersect_term()?;
-            left = SetExpr::SetOperation { left: Box::new(left), op, set_quantifier, right: Box::new(right) };
+            left = SetExpr::SetOperation {
+                left: Box::new(left),
+                op,
+                set_quantifier,
+                right: Box::new(right),
+            };
         }
         Ok(left)
     }
@@ -98,7 +126,12 @@ impl Parser<'_> {
             let set_quantifier = self.set_quantifier();
             let right = self.query_primary()?;
             let op = SetOperator::Intersect;
-            left = SetExpr::SetOperation { left: Box::new(left), op, set_quantifier, right: Box::new(right) };
+            left = SetExpr::SetOperation {
+                left: Box::new(left),
+                op,
+                set_quantifier,
+                right: Box::new(right),
+            };
         }
         Ok(left)
     }
@@ -140,7 +173,12 @@ impl Parser<'_> {
             return Ok(SetExpr::Values(values));
         }
         let subquery = Box::new(query_of(SetExpr::Values(values)));
-        Ok(all_of(TableFactor::Derived { lateral: false, subquery, alias, sample: None }))
+        Ok(all_of(TableFactor::Derived {
+            lateral: false,
+            subquery,
+            alias,
+            sample: None,
+        }))
     }
 
     pub fn values(&mut self) -> Parsed<Values> {
@@ -152,7 +190,11 @@ impl Parser<'_> {
                 only => vec![only],
             })
         });
-        Ok(Values { explicit_row: false, value_keyword: false, rows: rows.collect() })
+        Ok(Values {
+            explicit_row: false,
+            value_keyword: false,
+            rows: rows.collect(),
+        })
     }
 
     fn organized(&mut self, with: Option<With>, mut body: SetExpr) -> Parsed<Query> {
@@ -175,11 +217,21 @@ impl Parser<'_> {
         if let SetExpr::Select(select) = &mut body {
             select.named_window.extend(windows);
         }
-        let Organization { order_by, cluster_by, distribute_by, sort_by } = organization;
+        let Organization {
+            order_by,
+            cluster_by,
+            distribute_by,
+            sort_by,
+        } = organization;
         if !(cluster_by.is_empty() && distribute_by.is_empty() && sort_by.is_empty()) {
             if !matches!(body, SetExpr::Select(_)) {
                 let subquery = Box::new(query_of(body));
-                body = all_of(TableFactor::Derived { lateral: false, subquery, alias: None, sample: None });
+                body = all_of(TableFactor::Derived {
+                    lateral: false,
+                    subquery,
+                    alias: None,
+                    sample: None,
+                });
             }
             if let SetExpr::Select(select) = &mut body {
                 select.cluster_by = cluster_by;
@@ -188,7 +240,12 @@ impl Parser<'_> {
             }
         }
         let limit_clause = self.limit()?;
-        Ok(Query { with, order_by, limit_clause, ..query_of(body) })
+        Ok(Query {
+            with,
+            order_by,
+            limit_clause,
+            ..query_of(body)
+        })
     }
 
     fn check_organization(&mut self, found: &Organization, start: usize) {
@@ -198,7 +255,9 @@ impl Parser<'_> {
             !found.sort_by.is_empty() || !found.distribute_by.is_empty(),
         ];
         if sorts.into_iter().filter(|sort| *sort).count() > 1 {
-            let error = DeltaError::new("UNSUPPORTED_FEATURE.COMBINATION_QUERY_RESULT_CLAUSES").with_context(self.fragment(start));
+            let error = DeltaError::new("UNSUPPORTED_FEATURE.COMBINATION_QUERY_RESULT_CLAUSES")
+                .with_java_class("org.apache.spark.sql.catalyst.parser.ParseException")
+                .with_context(self.fragment(start));
             self.late(error);
         }
     }
@@ -206,20 +265,41 @@ impl Parser<'_> {
     fn order_by(&mut self) -> Parsed<OrderBy> {
         if self.is("ALL") && !self.peek_at(1).is_symbol(".") && !self.peek_at(1).is_symbol(",") {
             self.at += 1;
-            return Ok(OrderBy { kind: OrderByKind::All(self.sort_options()?), interpolate: None });
+            return Ok(OrderBy {
+                kind: OrderByKind::All(self.sort_options()?),
+                interpolate: None,
+            });
         }
         let items = self.comma_separated(Self::sort_item)?;
-        Ok(OrderBy { kind: OrderByKind::Expressions(items), interpolate: None })
+        Ok(OrderBy {
+            kind: OrderByKind::Expressions(items),
+            interpolate: None,
+        })
     }
 
     fn limit(&mut self) -> Parsed<Option<LimitClause>> {
         let limited = self.eat("LIMIT");
-        let limit = if limited && !self.eat("ALL") { Some(self.expr()?) } else { None };
-        let offset = if self.eat("OFFSET") { Some(Offset { value: self.expr()?, rows: OffsetRows::None }) } else { None };
+        let limit = if limited && !self.eat("ALL") {
+            Some(self.expr()?)
+        } else {
+            None
+        };
+        let offset = if self.eat("OFFSET") {
+            Some(Offset {
+                value: self.expr()?,
+                rows: OffsetRows::None,
+            })
+        } else {
+            None
+        };
         if limit.is_none() && offset.is_none() {
             return Ok(None);
         }
-        Ok(Some(LimitClause::LimitOffset { limit, offset, limit_by: Vec::new() }))
+        Ok(Some(LimitClause::LimitOffset {
+            limit,
+            offset,
+            limit_by: Vec::new(),
+        }))
     }
 }
 
@@ -242,7 +322,10 @@ pub(super) fn query_of(body: SetExpr) -> Query {
 /// `SELECT * FROM relation`.
 fn all_of(relation: TableFactor) -> SetExpr {
     let mut select = select(AttachedToken::empty(), vec![star()]);
-    select.from = vec![TableWithJoins { relation, joins: Vec::new() }];
+    select.from = vec![TableWithJoins {
+        relation,
+        joins: Vec::new(),
+    }];
     SetExpr::Select(Box::new(select))
 }
 

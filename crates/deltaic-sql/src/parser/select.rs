@@ -2,8 +2,9 @@
 
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
-    Distinct, Expr, GroupByExpr, GroupByWithModifier, Ident, LateralView, OptimizerHint, OptimizerHintStyle, Select, SelectFlavor, SelectItem,
-    SelectItemQualifiedWildcardKind, WildcardAdditionalOptions,
+    Distinct, Expr, GroupByExpr, GroupByWithModifier, Ident, LateralView, OptimizerHint,
+    OptimizerHintStyle, Select, SelectFlavor, SelectItem, SelectItemQualifiedWildcardKind,
+    WildcardAdditionalOptions,
 };
 
 use super::{Follow, Parsed, Parser};
@@ -18,7 +19,10 @@ impl Parser<'_> {
                 self.select_list()?
             } else {
                 let flavor = SelectFlavor::FromFirstNoSelect;
-                Select { flavor, ..select(AttachedToken::empty(), vec![star()]) }
+                Select {
+                    flavor,
+                    ..select(AttachedToken::empty(), vec![star()])
+                }
             };
             if found.flavor == SelectFlavor::Standard {
                 found.flavor = SelectFlavor::FromFirst;
@@ -56,7 +60,11 @@ impl Parser<'_> {
             }
         };
         let projection = self.comma_separated(Self::select_item)?;
-        Ok(Select { optimizer_hints, distinct, ..select(select_token, projection) })
+        Ok(Select {
+            optimizer_hints,
+            distinct,
+            ..select(select_token, projection)
+        })
     }
 
     /// `/*+ NAME(args), … */`: checked here, kept as text; [`crate::hints`] reads it.
@@ -73,13 +81,20 @@ impl Parser<'_> {
         }
         let text = self.text_from(from).to_owned();
         self.at += 1;
-        Ok(OptimizerHint { prefix: String::new(), text, style: OptimizerHintStyle::MultiLine })
+        Ok(OptimizerHint {
+            prefix: String::new(),
+            text,
+            style: OptimizerHintStyle::MultiLine,
+        })
     }
 
     fn select_item(&mut self) -> Parsed<SelectItem> {
         if let Some((name, options)) = self.wildcard()? {
             return Ok(match name {
-                Some(name) => SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), options),
+                Some(name) => SelectItem::QualifiedWildcard(
+                    SelectItemQualifiedWildcardKind::ObjectName(name),
+                    options,
+                ),
                 None => SelectItem::Wildcard(options),
             });
         }
@@ -89,10 +104,16 @@ impl Parser<'_> {
                 let aliases = self.parenthesized(Self::ident)?;
                 return Ok(SelectItem::ExprWithAliases { expr, aliases });
             }
-            return Ok(SelectItem::ExprWithAlias { expr, alias: self.ident()? });
+            return Ok(SelectItem::ExprWithAlias {
+                expr,
+                alias: self.ident()?,
+            });
         }
         if self.alias_follows() {
-            return Ok(SelectItem::ExprWithAlias { expr, alias: self.ident()? });
+            return Ok(SelectItem::ExprWithAlias {
+                expr,
+                alias: self.ident()?,
+            });
         }
         Ok(SelectItem::UnnamedExpr(expr))
     }
@@ -110,7 +131,8 @@ impl Parser<'_> {
     fn clause_begins(&self) -> bool {
         let by = self.peek_at(1).is("BY");
         match self.peek().value.to_ascii_uppercase().as_str() {
-            "FROM" | "WHERE" | "HAVING" | "LIMIT" | "OFFSET" | "UNION" | "EXCEPT" | "INTERSECT" | "MINUS" | "SETMINUS" => !self.ends_at(1),
+            "FROM" | "WHERE" | "HAVING" | "LIMIT" | "OFFSET" | "UNION" | "EXCEPT" | "INTERSECT"
+            | "MINUS" | "SETMINUS" => !self.ends_at(1),
             "GROUP" | "ORDER" | "SORT" | "CLUSTER" | "DISTRIBUTE" => by,
             "LATERAL" => self.peek_at(1).is("VIEW"),
             "WINDOW" => self.peek_at(2).is("AS"),
@@ -187,10 +209,24 @@ impl Parser<'_> {
             self.at += usize::from(outer);
             let name = self.object_name()?;
             let lateral_view = self.call(name)?;
-            let lateral_view_name = if self.is("AS") || !self.alias_follows() { Vec::<Ident>::new() } else { vec![self.ident()?] }.into();
+            let lateral_view_name = if self.is("AS") || !self.alias_follows() {
+                Vec::<Ident>::new()
+            } else {
+                vec![self.ident()?]
+            }
+            .into();
             let aliased = self.eat("AS") || self.alias_follows();
-            let lateral_col_alias = if aliased { self.comma_separated(Self::ident)? } else { Vec::new() };
-            views.push(LateralView { lateral_view, lateral_view_name, lateral_col_alias, outer });
+            let lateral_col_alias = if aliased {
+                self.comma_separated(Self::ident)?
+            } else {
+                Vec::new()
+            };
+            views.push(LateralView {
+                lateral_view,
+                lateral_view_name,
+                lateral_col_alias,
+                outer,
+            });
         }
         Ok(views)
     }

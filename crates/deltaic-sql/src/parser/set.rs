@@ -24,7 +24,8 @@ impl Parser<'_> {
             self.at += 1;
             return self.variables();
         }
-        let quoted = self.peek().kind == Kind::Quoted && (self.peek_at(1).is_symbol("=") || self.ends_at(1));
+        let quoted =
+            self.peek().kind == Kind::Quoted && (self.peek_at(1).is_symbol("=") || self.ends_at(1));
         if quoted || self.value_is_quoted() {
             return self.quoted_setting(start);
         }
@@ -33,21 +34,39 @@ impl Parser<'_> {
 
     /// ``key = `value` `` with nothing behind.
     fn value_is_quoted(&self) -> bool {
-        let equals = (0..).take_while(|ahead| self.peek_at(*ahead).kind != Kind::End).find(|ahead| self.peek_at(*ahead).is_symbol("="));
-        equals.is_some_and(|at| self.peek_at(at + 1).kind == Kind::Quoted && self.peek_at(at + 2).kind == Kind::End)
+        let equals = (0..)
+            .take_while(|ahead| self.peek_at(*ahead).kind != Kind::End)
+            .find(|ahead| self.peek_at(*ahead).is_symbol("="));
+        equals.is_some_and(|at| {
+            self.peek_at(at + 1).kind == Kind::Quoted && self.peek_at(at + 2).kind == Kind::End
+        })
     }
 
     /// ``SET `key` [= value]``, ``SET key = `value` ``.
     fn quoted_setting(&mut self, start: usize) -> Parsed<Statement> {
-        let key = if self.peek().kind == Kind::Quoted { self.next().value } else { self.key_text()? };
+        let key = if self.peek().kind == Kind::Quoted {
+            self.next().value
+        } else {
+            self.key_text()?
+        };
         if !self.eat_symbol("=") {
             return Ok(Statement::Set(Set::Get { key }));
         }
         if self.peek().kind == Kind::Quoted && self.peek_at(1).kind == Kind::End {
-            return Ok(Statement::Set(Set::Value { key, value: self.next().value }));
+            return Ok(Statement::Set(Set::Value {
+                key,
+                value: self.next().value,
+            }));
         }
         let from = self.token(self.at - 1).end;
-        let value = self.text.get(from..).unwrap_or_default().trim().trim_end_matches(';').trim().to_owned();
+        let value = self
+            .text
+            .get(from..)
+            .unwrap_or_default()
+            .trim()
+            .trim_end_matches(';')
+            .trim()
+            .to_owned();
         self.skip_all();
         if value.contains(';') {
             self.invalid_set(start);
@@ -66,7 +85,11 @@ impl Parser<'_> {
 
     /// `SET`, `SET -v`, `SET key`, `SET key=value`, by the text behind SET.
     fn raw_setting(&mut self, start: usize) -> Parsed<Statement> {
-        let rest = self.text.get(self.token(start).end..).unwrap_or_default().trim();
+        let rest = self
+            .text
+            .get(self.token(start).end..)
+            .unwrap_or_default()
+            .trim();
         self.skip_all();
         let bare = rest.trim_end_matches(';').trim_end();
         if bare.is_empty() {
@@ -78,10 +101,15 @@ impl Parser<'_> {
         if let Some((key, value)) = bare.split_once('=') {
             let key = key.trim_end();
             if is_key(key) && !value.contains(';') {
-                return Ok(Statement::Set(Set::Value { key: key.to_owned(), value: value.trim().to_owned() }));
+                return Ok(Statement::Set(Set::Value {
+                    key: key.to_owned(),
+                    value: value.trim().to_owned(),
+                }));
             }
         } else if is_key(bare) {
-            return Ok(Statement::Set(Set::Get { key: bare.to_owned() }));
+            return Ok(Statement::Set(Set::Get {
+                key: bare.to_owned(),
+            }));
         }
         self.invalid_set(start);
         Ok(Statement::Set(Set::All))
@@ -109,9 +137,7 @@ impl Parser<'_> {
             return Ok(Statement::Set(Set::TimeZone(self.string()?)));
         }
         self.skip_all();
-        let error = DeltaError::new("_LEGACY_ERROR_TEMP_0042").with_text(
-            "Expected format is 'SET', 'SET key', or 'SET key=value'. If you want to include special characters in key, or include semicolon in value, please use backquotes, e.g., SET `key`=`value`.",
-        );
+        let error = DeltaError::new("_LEGACY_ERROR_TEMP_0045");
         let error = error.with_context(self.fragment(start));
         self.late(error);
         Ok(Statement::Set(Set::TimeZoneLocal))
@@ -130,25 +156,36 @@ impl Parser<'_> {
         let start = self.at;
         self.at += 1;
         if self.peek().kind == Kind::Quoted && self.ends_at(1) {
-            return Ok(Statement::Reset(Reset { key: Some(self.next().value) }));
+            return Ok(Statement::Reset(Reset {
+                key: Some(self.next().value),
+            }));
         }
-        let rest = self.text.get(self.token(start).end..).unwrap_or_default().trim().trim_end_matches(';').trim_end();
+        let rest = self
+            .text
+            .get(self.token(start).end..)
+            .unwrap_or_default()
+            .trim()
+            .trim_end_matches(';')
+            .trim_end();
         self.skip_all();
         if rest.is_empty() {
             return Ok(Statement::Reset(Reset { key: None }));
         }
         if !is_key(rest) {
-            let error = DeltaError::new("_LEGACY_ERROR_TEMP_0043").with_text(
-                "Expected format is 'RESET' or 'RESET key'. If you want to include special characters in key, please use backquotes, e.g., RESET `key`.",
-            );
+            let error = DeltaError::new("_LEGACY_ERROR_TEMP_0043");
             let error = error.with_context(self.fragment(start));
             self.late(error);
         }
-        Ok(Statement::Reset(Reset { key: Some(rest.to_owned()) }))
+        Ok(Statement::Reset(Reset {
+            key: Some(rest.to_owned()),
+        }))
     }
 }
 
 /// A key that needs no backticks.
 fn is_key(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "_.:\\".contains(c))
+    !text.is_empty()
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "_.:\\".contains(c))
 }

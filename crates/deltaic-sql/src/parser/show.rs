@@ -3,8 +3,8 @@
 use super::create::SCHEMA_WORDS;
 use super::{Follow, Parsed, Parser};
 use crate::ast::{
-    Name, ShowCatalogs, ShowColumns, ShowCreateTable, ShowFunctions, ShowPartitions, ShowSchemas, ShowTableExtended, ShowTables,
-    ShowTblProperties, Statement,
+    Name, ShowCatalogs, ShowColumns, ShowCreateTable, ShowFunctions, ShowPartitions, ShowSchemas,
+    ShowTableExtended, ShowTables, ShowTblProperties, Statement,
 };
 use crate::lexer::Kind;
 
@@ -19,14 +19,22 @@ impl Parser<'_> {
             "VIEWS" => Ok(Statement::ShowViews(self.listed()?)),
             "TABLE" => self.show_table_extended(),
             "SCHEMAS" | "DATABASES" | "NAMESPACES" => {
-                let ShowTables { schema: catalog, pattern } = self.listed()?;
+                let ShowTables {
+                    schema: catalog,
+                    pattern,
+                } = self.listed()?;
                 Ok(Statement::ShowSchemas(ShowSchemas { catalog, pattern }))
             }
-            "CATALOGS" => Ok(Statement::ShowCatalogs(ShowCatalogs { pattern: self.like_pattern()? })),
+            "CATALOGS" => Ok(Statement::ShowCatalogs(ShowCatalogs {
+                pattern: self.like_pattern()?,
+            })),
             "COLUMNS" => {
                 self.expect_any(&["FROM", "IN"])?;
                 let table = self.name()?;
-                Ok(Statement::ShowColumns(ShowColumns { table, schema: self.in_schema()? }))
+                Ok(Statement::ShowColumns(ShowColumns {
+                    table,
+                    schema: self.in_schema()?,
+                }))
             }
             "TBLPROPERTIES" => {
                 let table = self.name_or_path()?;
@@ -37,7 +45,10 @@ impl Parser<'_> {
                 } else {
                     None
                 };
-                Ok(Statement::ShowTblProperties(ShowTblProperties { table, key }))
+                Ok(Statement::ShowTblProperties(ShowTblProperties {
+                    table,
+                    key,
+                }))
             }
             "CREATE" => {
                 self.expect("TABLE", Follow::Name)?;
@@ -46,11 +57,17 @@ impl Parser<'_> {
                 if as_serde {
                     self.expect("SERDE", Follow::Other)?;
                 }
-                Ok(Statement::ShowCreateTable(ShowCreateTable { table, as_serde }))
+                Ok(Statement::ShowCreateTable(ShowCreateTable {
+                    table,
+                    as_serde,
+                }))
             }
             "PARTITIONS" => {
                 let table = self.name()?;
-                Ok(Statement::ShowPartitions(ShowPartitions { table, partition: self.partition_spec()? }))
+                Ok(Statement::ShowPartitions(ShowPartitions {
+                    table,
+                    partition: self.partition_spec()?,
+                }))
             }
             "CURRENT" => {
                 self.expect_any(&SCHEMA_WORDS)?;
@@ -68,11 +85,18 @@ impl Parser<'_> {
     /// `[(FROM | IN) schema] [[LIKE] 'pattern']`
     fn listed(&mut self) -> Parsed<ShowTables> {
         let schema = self.in_schema()?;
-        Ok(ShowTables { schema, pattern: self.like_pattern()? })
+        Ok(ShowTables {
+            schema,
+            pattern: self.like_pattern()?,
+        })
     }
 
     fn in_schema(&mut self) -> Parsed<Option<Name>> {
-        if self.eat_any(&["FROM", "IN"]).is_some() { Ok(Some(self.name()?)) } else { Ok(None) }
+        if self.eat_any(&["FROM", "IN"]).is_some() {
+            Ok(Some(self.name()?))
+        } else {
+            Ok(None)
+        }
     }
 
     fn show_table_extended(&mut self) -> Parsed<Statement> {
@@ -80,7 +104,11 @@ impl Parser<'_> {
         let schema = self.in_schema()?;
         self.expect("LIKE", Follow::Text)?;
         let pattern = self.string()?;
-        Ok(Statement::ShowTableExtended(ShowTableExtended { schema, pattern, partition: self.partition_spec()? }))
+        Ok(Statement::ShowTableExtended(ShowTableExtended {
+            schema,
+            pattern,
+            partition: self.partition_spec()?,
+        }))
     }
 
     fn show_functions(&mut self, scope: Option<String>) -> Parsed<Statement> {
@@ -89,10 +117,20 @@ impl Parser<'_> {
         let pattern = if self.peek().kind == Kind::Text {
             Some(self.string()?)
         } else if like || self.ident_of(self.peek()).is_some() {
-            Some(self.parts()?.into_iter().map(|part| part.value).collect::<Vec<_>>().join("."))
+            Some(
+                self.parts()?
+                    .into_iter()
+                    .map(|part| part.value)
+                    .collect::<Vec<_>>()
+                    .join("."),
+            )
         } else {
             None
         };
-        Ok(Statement::ShowFunctions(ShowFunctions { scope, schema, pattern }))
+        Ok(Statement::ShowFunctions(ShowFunctions {
+            scope,
+            schema,
+            pattern,
+        }))
     }
 }

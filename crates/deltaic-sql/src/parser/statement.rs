@@ -8,9 +8,15 @@ use crate::ast::{CommentObject, CommentOn, Drop, Statement, Use};
 
 impl Parser<'_> {
     pub fn statement(&mut self) -> Parsed<Statement> {
-        let word = if self.is_symbol("(") { "(".to_owned() } else { self.peek().value.to_ascii_uppercase() };
+        let word = if self.is_symbol("(") {
+            "(".to_owned()
+        } else {
+            self.peek().value.to_ascii_uppercase()
+        };
         match word.as_str() {
-            "SELECT" | "VALUES" | "FROM" | "TABLE" | "(" => Ok(Statement::Query(Box::new(self.query()?))),
+            "SELECT" | "VALUES" | "FROM" | "TABLE" | "(" => {
+                Ok(Statement::Query(Box::new(self.query()?)))
+            }
             "WITH" => self.with_statement(),
             "INSERT" => self.insert(None),
             "DELETE" => self.delete(),
@@ -43,7 +49,9 @@ impl Parser<'_> {
             "REORG" => self.delta_command(Self::reorg),
             "CONVERT" => self.delta_command(Self::convert),
             "GENERATE" => self.delta_command(Self::generate),
-            "MSCK" | "LOAD" | "DECLARE" | "EXECUTE" | "CALL" | "BEGIN" if !self.ends_at(1) => self.unsupported(&word),
+            "MSCK" | "LOAD" | "DECLARE" | "EXECUTE" | "CALL" | "BEGIN" if !self.ends_at(1) => {
+                self.unsupported(&word)
+            }
             _ => self.fail(),
         }
     }
@@ -69,7 +77,12 @@ impl Parser<'_> {
             self.expect_any(&["TABLE", "VIEW", "CATALOG"])?
         };
         let if_exists = self.if_exists();
-        let mut drop = Drop { name: self.name()?, if_exists, cascade: false, purge: false };
+        let mut drop = Drop {
+            name: self.name()?,
+            if_exists,
+            cascade: false,
+            purge: false,
+        };
         match object {
             "TABLE" => drop.purge = self.eat("PURGE"),
             "VIEW" => {}
@@ -94,8 +107,16 @@ impl Parser<'_> {
         };
         let name = self.name()?;
         self.expect("IS", Follow::Text)?;
-        let comment = if self.eat("NULL") { None } else { Some(self.string()?) };
-        Ok(Statement::CommentOn(CommentOn { object, name, comment }))
+        let comment = if self.eat("NULL") {
+            None
+        } else {
+            Some(self.string()?)
+        };
+        Ok(Statement::CommentOn(CommentOn {
+            object,
+            name,
+            comment,
+        }))
     }
 
     fn use_statement(&mut self) -> Parsed<Statement> {
@@ -107,7 +128,10 @@ impl Parser<'_> {
         }
         let keyword = named && self.is_any(&SCHEMA_WORDS);
         self.at += usize::from(keyword);
-        Ok(Statement::Use(Use::Namespace { name: self.name()?, keyword }))
+        Ok(Statement::Use(Use::Namespace {
+            name: self.name()?,
+            keyword,
+        }))
     }
 
     fn refresh(&mut self) -> Parsed<Statement> {

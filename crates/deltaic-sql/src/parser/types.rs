@@ -2,8 +2,8 @@
 
 use deltaic_protocol::error::DeltaError;
 use sqlparser::ast::{
-    ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, Expr, Ident, IntervalFields, SqlOption, StructBracketKind,
-    StructField, TimezoneInfo, Value,
+    ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, Expr, Ident, IntervalFields,
+    SqlOption, StructBracketKind, StructField, TimezoneInfo, Value,
 };
 use sqlparser::tokenizer::Span;
 
@@ -39,13 +39,18 @@ impl Parser<'_> {
         }
         let element = self.data_type()?;
         self.close_angle()?;
-        Ok(DataType::Array(ArrayElemTypeDef::AngleBracket(Box::new(element))))
+        Ok(DataType::Array(ArrayElemTypeDef::AngleBracket(Box::new(
+            element,
+        ))))
     }
 
     fn map_type(&mut self, start: usize) -> Parsed<DataType> {
         if !self.eat_symbol("<") {
             self.incomplete("INCOMPLETE_TYPE_DEFINITION.MAP", start);
-            return Ok(DataType::Map(Box::new(DataType::Unspecified), Box::new(DataType::Unspecified)));
+            return Ok(DataType::Map(
+                Box::new(DataType::Unspecified),
+                Box::new(DataType::Unspecified),
+            ));
         }
         let key = self.data_type()?;
         self.expect_symbol(",", Follow::Name)?;
@@ -72,7 +77,9 @@ impl Parser<'_> {
     }
 
     fn incomplete(&mut self, class: &'static str, start: usize) {
-        let error = DeltaError::new(class).param("elementType", "<INT>").with_context(self.fragment(start));
+        let error = DeltaError::new(class)
+            .param("elementType", "<INT>")
+            .with_context(self.fragment(start));
         self.late(error);
     }
 
@@ -86,9 +93,16 @@ impl Parser<'_> {
         }
         if self.eat("COMMENT") {
             let value = crate::literal::string(self.string()?, Span::empty());
-            options.push(SqlOption::KeyValue { key: Ident::new(COMMENT), value });
+            options.push(SqlOption::KeyValue {
+                key: Ident::new(COMMENT),
+                value,
+            });
         }
-        Ok(StructField { field_name, field_type, options: (!options.is_empty()).then_some(options) })
+        Ok(StructField {
+            field_name,
+            field_type,
+            options: (!options.is_empty()).then_some(options),
+        })
     }
 
     /// `>`; the first half of `>>` and `>>>` too.
@@ -111,7 +125,11 @@ impl Parser<'_> {
     fn interval_type(&mut self) -> Parsed<DataType> {
         use IntervalFields as F;
         let from = self.expect_any(&["YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"])?;
-        let to = if self.eat("TO") { Some(self.expect_any(&["MONTH", "HOUR", "MINUTE", "SECOND"])?) } else { None };
+        let to = if self.eat("TO") {
+            Some(self.expect_any(&["MONTH", "HOUR", "MINUTE", "SECOND"])?)
+        } else {
+            None
+        };
         let fields = match (from, to) {
             ("YEAR", None) => F::Year,
             ("MONTH", None | Some("MONTH")) => F::Month,
@@ -128,12 +146,19 @@ impl Parser<'_> {
             ("MINUTE", Some("SECOND")) => F::MinuteToSecond,
             _ => return Err(self.stop_at(self.at - 1)),
         };
-        Ok(DataType::Interval { fields: Some(fields), precision: None })
+        Ok(DataType::Interval {
+            fields: Some(fields),
+            precision: None,
+        })
     }
 
     fn plain_type(&mut self, start: usize, word: &str) -> Parsed<DataType> {
         let varying = matches!(word, "CHAR" | "CHARACTER") && self.eat("VARYING");
-        let parameters = if self.is_symbol("(") { self.parenthesized(Self::integer)? } else { Vec::new() };
+        let parameters = if self.is_symbol("(") {
+            self.parenthesized(Self::integer)?
+        } else {
+            Vec::new()
+        };
         if word == "STRING" && self.eat("COLLATE") {
             self.ident()?;
         }
@@ -164,13 +189,15 @@ impl Parser<'_> {
             ("CHAR" | "CHARACTER", 1) if !varying => DataType::Char(length().and_then(sized)),
             ("VARCHAR" | "CHAR" | "CHARACTER", 1) => DataType::Varchar(length().and_then(sized)),
             ("CHAR" | "CHARACTER" | "VARCHAR", 0) => {
-                let error = DeltaError::new("DATATYPE_MISSING_SIZE").param("type", format!("\"{word}\""));
+                let error =
+                    DeltaError::new("DATATYPE_MISSING_SIZE").param("type", format!("\"{word}\""));
                 let error = error.with_context(self.fragment(start));
                 self.late(error);
                 DataType::String(None)
             }
             _ => {
-                let error = DeltaError::new("UNSUPPORTED_DATATYPE").param("typeName", format!("\"{}\"", self.type_text(start)));
+                let error = DeltaError::new("UNSUPPORTED_DATATYPE")
+                    .param("typeName", format!("\"{}\"", self.type_text(start)));
                 let error = error.with_context(self.fragment(start));
                 self.late(error);
                 DataType::Unspecified
@@ -192,20 +219,26 @@ impl Parser<'_> {
                 .param("maxPrecision", 38);
             self.late(error);
         } else if scale > precision {
-            let error = DeltaError::new("_LEGACY_ERROR_TEMP_1228").param("scale", scale).param("precision", precision);
-            let error = error
-                .with_text(format!("Decimal scale ({scale}) cannot be greater than precision ({precision})."))
-                .with_context(self.fragment(start));
+            let error = DeltaError::new("_LEGACY_ERROR_TEMP_1228")
+                .param("scale", scale)
+                .param("precision", precision);
+            let error = error.with_context(self.fragment(start));
             self.late(error);
         }
-        DataType::Decimal(ExactNumberInfo::PrecisionAndScale(precision.unsigned_abs(), scale))
+        DataType::Decimal(ExactNumberInfo::PrecisionAndScale(
+            precision.unsigned_abs(),
+            scale,
+        ))
     }
 }
 
 /// The comment among a struct field's options.
 pub(crate) fn comment_of(options: Option<&Vec<SqlOption>>) -> Option<String> {
     options?.iter().find_map(|option| match option {
-        SqlOption::KeyValue { key, value: Expr::Value(value) } if key.value == COMMENT => match &value.value {
+        SqlOption::KeyValue {
+            key,
+            value: Expr::Value(value),
+        } if key.value == COMMENT => match &value.value {
             Value::SingleQuotedString(text) => Some(text.clone()),
             _ => None,
         },
@@ -215,5 +248,9 @@ pub(crate) fn comment_of(options: Option<&Vec<SqlOption>>) -> Option<String> {
 
 /// Whether a struct field's options hold NOT NULL.
 pub(crate) fn not_null(options: Option<&Vec<SqlOption>>) -> bool {
-    options.is_some_and(|options| options.iter().any(|option| matches!(option, SqlOption::Ident(ident) if ident.value == NOT_NULL)))
+    options.is_some_and(|options| {
+        options
+            .iter()
+            .any(|option| matches!(option, SqlOption::Ident(ident) if ident.value == NOT_NULL))
+    })
 }

@@ -1,8 +1,8 @@
 //! Windows: OVER, WINDOW and frames; and the sort items they share with ORDER BY.
 
 use sqlparser::ast::{
-    Expr, Ident, NamedWindowDefinition, NamedWindowExpr, OrderByExpr, OrderByOptions, WindowFrame, WindowFrameBound, WindowFrameUnits,
-    WindowSpec, WindowType,
+    Expr, Ident, NamedWindowDefinition, NamedWindowExpr, OrderByExpr, OrderByOptions, WindowFrame,
+    WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
 };
 
 use super::{Follow, Parsed, Parser};
@@ -24,7 +24,12 @@ impl Parser<'_> {
 
     fn window_spec(&mut self) -> Parsed<WindowSpec> {
         self.expect_symbol("(", Follow::Other)?;
-        let mut spec = WindowSpec { window_name: None, partition_by: Vec::new(), order_by: Vec::new(), window_frame: None };
+        let mut spec = WindowSpec {
+            window_name: None,
+            partition_by: Vec::new(),
+            order_by: Vec::new(),
+            window_frame: None,
+        };
         if self.eat_seq(&["CLUSTER", "BY"]) {
             spec.partition_by = self.comma_separated(Self::expr)?;
             spec.order_by = spec.partition_by.iter().cloned().map(ascending).collect();
@@ -55,14 +60,22 @@ impl Parser<'_> {
         } else {
             None
         };
-        Ok(Some(WindowFrame { units, start_bound, end_bound }))
+        Ok(Some(WindowFrame {
+            units,
+            start_bound,
+            end_bound,
+        }))
     }
 
     fn bound(&mut self) -> Parsed<WindowFrameBound> {
         if self.eat_seq(&["CURRENT", "ROW"]) {
             return Ok(WindowFrameBound::CurrentRow);
         }
-        let distance = if self.eat("UNBOUNDED") { None } else { Some(Box::new(self.expr()?)) };
+        let distance = if self.eat("UNBOUNDED") {
+            None
+        } else {
+            Some(Box::new(self.expr()?))
+        };
         Ok(match self.expect_any(&["PRECEDING", "FOLLOWING"])? {
             "PRECEDING" => WindowFrameBound::Preceding(distance),
             _ => WindowFrameBound::Following(distance),
@@ -92,16 +105,31 @@ impl Parser<'_> {
     pub fn sort_item(&mut self) -> Parsed<OrderByExpr> {
         let expr = self.expr()?;
         let options = self.sort_options()?;
-        Ok(OrderByExpr { expr, options, with_fill: None })
+        Ok(OrderByExpr {
+            expr,
+            options,
+            with_fill: None,
+        })
     }
 
     pub fn sort_options(&mut self) -> Parsed<OrderByOptions> {
         let asc = self.eat_any(&["ASC", "DESC"]).map(|word| word == "ASC");
-        let nulls_first = if self.eat("NULLS") { Some(self.expect_any(&["FIRST", "LAST"])? == "FIRST") } else { None };
+        let nulls_first = if self.eat("NULLS") {
+            Some(self.expect_any(&["FIRST", "LAST"])? == "FIRST")
+        } else {
+            None
+        };
         Ok(OrderByOptions { asc, nulls_first })
     }
 }
 
 fn ascending(expr: Expr) -> OrderByExpr {
-    OrderByExpr { expr, options: OrderByOptions { asc: None, nulls_first: None }, with_fill: None }
+    OrderByExpr {
+        expr,
+        options: OrderByOptions {
+            asc: None,
+            nulls_first: None,
+        },
+        with_fill: None,
+    }
 }

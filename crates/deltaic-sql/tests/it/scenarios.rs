@@ -5,12 +5,20 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 /// Statements that this project takes although the reference's parser does not.
-const BETTER: [&str; 3] = ["SELECT * FROM t@v2 ORDER BY id", "DESCRIBE HISTORY IDENTIFIER(:t) LIMIT 1", "ANALYZE TABLE"];
+const BETTER: [&str; 3] = [
+    "SELECT * FROM t@v2 ORDER BY id",
+    "DESCRIBE HISTORY IDENTIFIER(:t) LIMIT 1",
+    "ANALYZE TABLE",
+];
 
 fn recordings() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let places = ["conformance/recordings", "../shared/reference/recordings"].map(|place| root.join(place));
-    let found = places.iter().find(|place| place.join("delta-4.3.0").is_dir()).cloned();
+    let places =
+        ["conformance/recordings", "../shared/reference/recordings"].map(|place| root.join(place));
+    let found = places
+        .iter()
+        .find(|place| place.join("delta-4.3.0").is_dir())
+        .cloned();
     if found.is_none() {
         assert!(std::env::var("CI").is_err(), "no recordings at {places:?}");
         eprintln!("no recordings at {places:?}: nothing compared");
@@ -36,16 +44,23 @@ fn every_recorded_statement_parses_or_fails_as_recorded() {
     for profile in ["delta-4.3.0", "delta-4.0.1"] {
         for file in std::fs::read_dir(root.join(profile)).unwrap() {
             let path = file.unwrap().path();
-            let recording: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+            let recording: Value =
+                serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
             for step in recording["steps"].as_array().unwrap() {
                 let Some(sql) = statement(step) else { continue };
                 seen += 1;
                 let refused = step["error"]["python"] == "ParseException";
-                let recorded = refused.then(|| step["error"]["message"].as_str().unwrap().to_owned());
-                let got = deltaic_sql::parse(&sql).err().map(|error| error.to_string());
+                let recorded =
+                    refused.then(|| step["error"]["message"].as_str().unwrap().to_owned());
+                let got = deltaic_sql::parse(&sql)
+                    .err()
+                    .map(|error| error.to_string());
                 let better = got.is_none() && BETTER.iter().any(|text| sql.starts_with(text));
                 if got != recorded && !better {
-                    problems.push(format!("{}: {sql}\n  recorded {recorded:?}\n  got      {got:?}", path.display()));
+                    problems.push(format!(
+                        "{}: {sql}\n  recorded {recorded:?}\n  got      {got:?}",
+                        path.display()
+                    ));
                 }
             }
         }
