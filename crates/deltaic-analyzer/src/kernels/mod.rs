@@ -1,0 +1,18 @@
+//! Kernels: what Spark's operators and functions compute where DataFusion's own would differ.
+
+pub mod arithmetic;
+pub mod arrays;
+pub mod cast;
+pub mod cast_text;
+pub mod collections;
+pub mod datetime;
+pub mod decimal;
+pub mod hash;
+pub mod json;
+pub mod lambda;
+pub mod math;
+pub mod misc;
+pub mod numbers;
+pub mod regex;
+pub mod strings;
+pub mod values;

@@ -1,0 +1,23 @@
+//! Spark SQL's analysis on DataFusion: queries and expressions of sqlparser's AST to plans and expressions that give
+//! Spark's types, names, rows and errors.
+//!
+//! The way of an expression: AST, then [`node::Node`] (typed as Spark types it, casts told apart, printable as Spark
+//! prints it), then DataFusion's `Expr`. Relations are resolved before binding, by the host's [`Resolver`].
+
+mod fold;
+mod function;
+mod kernels;
+
+pub mod error;
+pub mod kernel;
+pub mod lower;
+pub mod names;
+pub mod node;
+pub mod options;
+pub mod resolver;
+pub mod text;
+pub mod time;
+pub mod types;
+
+pub use options::{AnalyzerOptions, Parameters};
+pub use resolver::{Relation, Resolver, TableFunctionArgument, TableRelation, Travel, ViewRelation};
