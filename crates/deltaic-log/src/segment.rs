@@ -37,6 +37,8 @@ pub struct SegmentRequest {
     pub version: Option<Version>,
     /// Checkpoints that turned out to be damaged.
     pub damaged: BTreeSet<Version>,
+    /// The retentions of log and checkpoints that a table without its beginning was last known to have, for the error text.
+    pub retention: Option<(String, String)>,
 }
 
 impl LogSegment {
@@ -68,7 +70,7 @@ impl LogSegment {
         else {
             return Ok(None);
         };
-        check_contiguous(root, base, &commits, request.version)?;
+        check_contiguous(root, base, &commits, request)?;
         let own_commit = commits
             .last()
             .or_else(|| listing.commits.iter().find(|c| c.version == version));
@@ -153,13 +155,13 @@ fn check_contiguous(
     root: &TableRoot,
     base: Version,
     commits: &[CommitFile],
-    wanted: Option<Version>,
+    request: &SegmentRequest,
 ) -> Result<()> {
     let (Some(first), Some(last)) = (commits.first(), commits.last()) else {
         return Ok(());
     };
     if base < 0 && first.version > 0 {
-        return Err(truncated(root, last.version));
+        return Err(truncated(root, last.version, request));
     }
     let mut before = base;
     for commit in commits {
@@ -169,7 +171,7 @@ fn check_contiguous(
                 .param("versionList", list.join(", "))
                 .param("startVersion", before)
                 .param("endVersion", commit.version)
-                .param("versionToLoad", wanted.unwrap_or(-1))
+                .param("versionToLoad", request.version.unwrap_or(-1))
                 .with_path(root.display(LOG_DIR))
                 .with_version(before + 1));
         }
@@ -179,18 +181,21 @@ fn check_contiguous(
 }
 
 /// The log's beginning is gone and no checkpoint stands in for it.
-fn truncated(root: &TableRoot, version: Version) -> DeltaError {
+fn truncated(root: &TableRoot, version: Version, request: &SegmentRequest) -> DeltaError {
+    let known = request.retention.as_ref();
+    let (log, checkpoint) =
+        known.map_or(("30 days", "2 days"), |(log, checkpoint)| (log, checkpoint));
     let path = root.display(&format!("{LOG_DIR}/{}", file_name::commit(0)));
     DeltaError::new("DELTA_TRUNCATED_TRANSACTION_LOG")
         .param("path", &path)
         .param("version", version)
         .param("logRetentionKey", "delta.logRetentionDuration")
-        .param("logRetention", "30 days")
+        .param("logRetention", log)
         .param(
             "checkpointRetentionKey",
             "delta.checkpointRetentionDuration",
         )
-        .param("checkpointRetention", "2 days")
+        .param("checkpointRetention", checkpoint)
         .with_path(path)
         .with_version(version)
 }

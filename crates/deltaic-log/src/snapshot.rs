@@ -10,7 +10,7 @@ mod update;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use update::{apply, first};
+pub(crate) use update::{anchor_holds, apply, first};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

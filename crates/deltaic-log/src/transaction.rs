@@ -31,6 +31,7 @@ use crate::Version;
 use crate::skipping::Predicate;
 use crate::snapshot::Snapshot;
 
+pub use crate::ids::{Ids, RandomIds};
 pub use conflict::{CommitConflict, ConflictKind};
 pub use context::{CommitContext, Committer, PutIfAbsent};
 pub use operation::Operation;

@@ -27,7 +27,7 @@ const ATTEMPTS: usize = 3;
 
 /// Loads a version or the newest; `None` where there is no log.
 pub(super) async fn load(store: &TableStore, wanted: Option<Version>) -> Result<Option<Snapshot>> {
-    let loaded = load_once(store, wanted).await;
+    let loaded = load_once(store, wanted, None).await;
     let Some(wanted) = wanted else { return loaded };
     match loaded {
         Ok(Some(snapshot)) if snapshot.version() == wanted => Ok(Some(snapshot)),
@@ -65,13 +65,28 @@ fn version_not_found(
         .with_version(wanted)
 }
 
-async fn load_once(store: &TableStore, wanted: Option<Version>) -> Result<Option<Snapshot>> {
+/// Loads the newest version anew; `known` is what the table was before.
+pub(super) async fn reload(known: &Snapshot) -> Result<Option<Snapshot>> {
+    let config = known.config();
+    let retention = match (config.log_retention(), config.checkpoint_retention()) {
+        (Ok(log), Ok(checkpoint)) => Some((log.to_string(), checkpoint.to_string())),
+        _ => None,
+    };
+    load_once(known.store(), None, retention).await
+}
+
+async fn load_once(
+    store: &TableStore,
+    wanted: Option<Version>,
+    retention: Option<(String, String)>,
+) -> Result<Option<Snapshot>> {
     let hint = read_hint(store)
         .await
         .filter(|h| wanted.is_none_or(|w| h.version <= w));
     let mut start = hint.map_or(0, |h| h.version);
     let mut request = SegmentRequest {
         version: wanted,
+        retention,
         ..SegmentRequest::default()
     };
     let mut damage: Option<DeltaError> = None;

@@ -6,7 +6,7 @@ use deltaic_protocol::Action;
 use deltaic_protocol::error::Result;
 use tokio::sync::OnceCell;
 
-use super::load::{assemble, commit_if_there};
+use super::load::{self, assemble, commit_if_there};
 use super::{Snapshot, table_not_found};
 use crate::Version;
 use crate::files::{FileStack, FileSummary};
@@ -38,7 +38,8 @@ pub(super) async fn update(known: &Snapshot) -> Result<Snapshot> {
     apply(known, commits)
 }
 
-async fn anchor_holds(known: &Snapshot) -> Result<bool> {
+/// Whether the file that vouches for the version is still the one that was read.
+pub(crate) async fn anchor_holds(known: &Snapshot) -> Result<bool> {
     let Some(before) = known.anchor().await? else {
         return Ok(false);
     };
@@ -51,7 +52,7 @@ async fn anchor_holds(known: &Snapshot) -> Result<bool> {
 }
 
 async fn reload(known: &Snapshot) -> Result<Snapshot> {
-    Snapshot::try_load(known.store())
+    load::reload(known)
         .await?
         .ok_or_else(|| table_not_found(known.store()))
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use deltaic_protocol::Action;
 use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
+use deltaic_protocol::file_name;
 use deltaic_protocol::schema::DataType;
 use deltaic_storage::PutOutcome;
 
@@ -14,7 +15,7 @@ use super::{Commit, CommitContext, CommitResult, Transaction, post_commit};
 use crate::Version;
 use crate::commit::read_commit;
 use crate::skipping::Column;
-use crate::snapshot::{Snapshot, apply, first};
+use crate::snapshot::{Snapshot, anchor_holds, apply, first, table_not_found};
 
 /// Longest pause between two attempts, milliseconds.
 const MAX_PAUSE_MS: u64 = 250;
@@ -32,6 +33,12 @@ pub(super) async fn commit(transaction: Transaction, context: &CommitContext) ->
             warnings: Vec::new(),
         };
         return Ok(Commit::Committed(result));
+    }
+    if let Some(read) = &transaction.read
+        && let Some(mut conflict) = replaced(read).await?
+    {
+        conflict.table = table_name(&transaction, context);
+        return Ok(Commit::Conflict(Box::new(conflict)));
     }
     let started = context.clock.now_ms();
     let txn_id = context.ids.uuid();
@@ -109,6 +116,31 @@ pub(super) async fn commit(transaction: Transaction, context: &CommitContext) ->
         };
         pause(attempts, context).await;
     }
+}
+
+/// Whether the log is no longer the one that was read. A commit on top of it could then land in another table that was made at
+/// the same place, or below versions whose commits were cleaned away, where no reader would ever find it.
+async fn replaced(read: &Snapshot) -> Result<Option<CommitConflict>> {
+    if anchor_holds(read).await? {
+        return Ok(None);
+    }
+    let Some(now) = Snapshot::try_load(read.store()).await? else {
+        return Err(table_not_found(read.store()));
+    };
+    let conflict = |kind| CommitConflict {
+        kind,
+        version: now.version(),
+        commit_info: None,
+        partition: None,
+        table: String::new(),
+    };
+    if now.metadata().id != read.metadata().id || now.version() < read.version() {
+        return Ok(Some(conflict(ConflictKind::MetadataChanged)));
+    }
+    let commit = file_name::commit(read.version());
+    let gone = read.store().log().stat(&commit).await?.is_none();
+    // Only touched, as copies and repairs do: it is the same commit.
+    Ok((gone && now.version() > read.version()).then(|| conflict(ConflictKind::ConcurrentWrite)))
 }
 
 /// The commits from `version` on.

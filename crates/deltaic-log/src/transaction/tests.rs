@@ -210,6 +210,40 @@ async fn what_a_commit_must_not_do_is_refused() {
 }
 
 #[tokio::test]
+async fn a_commit_does_not_land_in_another_table_or_below_a_cleaned_log() {
+    let log = "//- 0\n M\n P 1 2\n//- 1\n + a\n//- 2\n + b";
+    let store = table(log).await;
+    let held = Snapshot::load(&store, Some(1)).await.unwrap();
+    let cleaned = Snapshot::load(&store, None).await.unwrap();
+    crate::maintain::checkpoint(&cleaned, 0, &crate::RandomIds)
+        .await
+        .unwrap();
+    for version in 0..=1 {
+        store
+            .log()
+            .delete(&file_name::commit(version))
+            .await
+            .unwrap();
+    }
+    let outcome = commit_with(&held, "+ c", &context()).await.unwrap();
+    assert_eq!(
+        outcome.into_result().unwrap_err().class(),
+        Some("DELTA_CONCURRENT_WRITE")
+    );
+    store.log().delete(&file_name::commit(2)).await.unwrap();
+    store.log().delete(&file_name::checkpoint(2)).await.unwrap();
+    let gone = commit_with(&held, "+ c", &context()).await.unwrap_err();
+    assert_eq!(gone.class(), Some("DELTA_TABLE_NOT_FOUND"));
+    let other = log.replace("M\n", "{\"metaData\":{\"id\":\"other\",\"format\":{\"provider\":\"parquet\",\"options\":{}},\"schemaString\":\"\",\"partitionColumns\":[],\"configuration\":{}}}\n");
+    write(&store, &other.replace("+ a", "+ longer-name")).await;
+    let outcome = commit_with(&held, "+ c", &context()).await.unwrap();
+    assert_eq!(
+        outcome.into_result().unwrap_err().class(),
+        Some("DELTA_METADATA_CHANGED")
+    );
+}
+
+#[tokio::test]
 async fn empty_commits_are_left_out_when_asked() {
     let store = memory_store();
     let base = create(&store, "M\nP 1 2").await.snapshot;

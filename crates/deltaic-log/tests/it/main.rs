@@ -85,3 +85,28 @@ async fn paths(snapshot: &Snapshot) -> Vec<String> {
     out.sort();
     out
 }
+
+/// Engines move these futures between threads.
+#[test]
+fn the_futures_of_the_interface_can_be_sent() {
+    fn sent<T: Send>(_: impl FnOnce() -> T) {}
+    fn all(
+        store: &'static TableStore,
+        snapshot: &'static Snapshot,
+        context: &'static CommitContext,
+    ) {
+        sent(|| Snapshot::load(store, None));
+        sent(|| snapshot.update());
+        sent(|| snapshot.files());
+        sent(|| snapshot.tombstones());
+        sent(|| snapshot.summary());
+        sent(|| snapshot.commit_timestamp());
+        sent(|| deltaic_log::history::history(snapshot, None));
+        sent(|| deltaic_log::history::version_at_timestamp(snapshot, 0));
+        sent(|| deltaic_log::history::commit_timestamp(snapshot, 0));
+        sent(|| deltaic_log::maintain::checkpoint(snapshot, 0, &deltaic_log::RandomIds));
+        sent(|| deltaic_log::maintain::clean(snapshot, 0));
+        sent(|| Transaction::begin(snapshot, Operation::new("WRITE")).commit(context));
+    }
+    let _ = all;
+}
