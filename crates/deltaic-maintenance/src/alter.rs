@@ -51,7 +51,10 @@ impl TableState {
 
     /// The same metadata with another schema.
     fn with_schema(&self, schema: &StructType) -> Metadata {
-        Metadata { schema_string: schema.to_json(), ..self.metadata.clone() }
+        Metadata {
+            schema_string: schema.to_json(),
+            ..self.metadata.clone()
+        }
     }
 }
 
@@ -70,7 +73,11 @@ pub struct TableChange {
 ///
 /// # Errors
 /// The table may not be written, a concurrent change of the metadata, a store that fails.
-pub async fn commit(snapshot: &Snapshot, change: TableChange, context: &CommitContext) -> Result<CommitResult> {
+pub async fn commit(
+    snapshot: &Snapshot,
+    change: TableChange,
+    context: &CommitContext,
+) -> Result<CommitResult> {
     let mut transaction = Transaction::begin(snapshot, change.operation);
     transaction.set_metadata(change.metadata);
     if let Some(protocol) = change.protocol {
@@ -105,7 +112,10 @@ fn type_name(field: &StructField) -> String {
 fn json_type_name(data_type: &DataType) -> String {
     let text = StructType::new([StructField::nullable("c", data_type.clone())]).to_json();
     let parsed: Option<Value> = serde_json::from_str(&text).ok();
-    let name = parsed.as_ref().and_then(|schema| schema.pointer("/fields/0/type")).and_then(Value::as_str);
+    let name = parsed
+        .as_ref()
+        .and_then(|schema| schema.pointer("/fields/0/type"))
+        .and_then(Value::as_str);
     name.map_or_else(|| data_type.simple_string(), ToString::to_string)
 }
 
@@ -127,22 +137,29 @@ fn check_dependents(state: &TableState, path: &[String]) -> Result<()> {
     }
     let mut generated = Vec::new();
     for field in &state.schema.fields {
-        if let Some(text) = field.generation_expression().filter(|text| mentions(text, path)) {
+        if let Some(text) = field
+            .generation_expression()
+            .filter(|text| mentions(text, path))
+        {
             generated.push(format!("{} -> {text}", field.name));
         }
     }
     if generated.is_empty() {
         return Ok(());
     }
-    Err(DeltaError::new("DELTA_GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE")
-        .param("columnName", name)
-        .param("generatedColumns", generated.join("\n")))
+    Err(
+        DeltaError::new("DELTA_GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE")
+            .param("columnName", name)
+            .param("generatedColumns", generated.join("\n")),
+    )
 }
 
 /// Whether an expression's text has the column's first name as a word outside of string literals. A column of a struct
 /// counts by its top-level column, which refuses a little more than needed and never too little.
 fn mentions(expression: &str, path: &[String]) -> bool {
-    let Some(name) = path.first() else { return false };
+    let Some(name) = path.first() else {
+        return false;
+    };
     let mut words = Vec::new();
     let mut word = String::new();
     let mut chars = expression.chars();

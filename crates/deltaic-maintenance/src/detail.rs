@@ -1,8 +1,5 @@
 //! DESCRIBE DETAIL (spec: delta, section 4.2).
 
-#[cfg(test)]
-mod tests;
-
 use deltaic_command::DetailReport;
 use deltaic_log::Snapshot;
 use deltaic_protocol::error::Result;
@@ -18,7 +15,10 @@ pub async fn report(snapshot: &Snapshot, name: Option<String>) -> Result<DetailR
     let metadata = snapshot.metadata();
     let summary = snapshot.summary().await?;
     let protocol = snapshot.protocol();
-    let properties = metadata.configuration.iter().filter(|(key, _)| !is_protocol_key(key));
+    let properties = metadata
+        .configuration
+        .iter()
+        .filter(|(key, _)| !is_protocol_key(key));
     Ok(DetailReport {
         format: "delta".to_string(),
         id: Some(metadata.id.clone()),
@@ -31,7 +31,9 @@ pub async fn report(snapshot: &Snapshot, name: Option<String>) -> Result<DetailR
         clustering_columns: clustering_columns(snapshot),
         num_files: Some(summary.num_files),
         size_in_bytes: Some(summary.size_in_bytes),
-        properties: properties.map(|(key, value)| (key.clone(), value.clone())).collect(),
+        properties: properties
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect(),
         min_reader_version: Some(protocol.min_reader_version),
         min_writer_version: Some(protocol.min_writer_version),
         table_features: feature_names(protocol),
@@ -45,15 +47,28 @@ fn is_protocol_key(key: &str) -> bool {
 
 /// The logical names of the clustering columns, parts of a nested name joined by dots.
 pub fn clustering_columns(snapshot: &Snapshot) -> Vec<String> {
-    let Some(domain) = snapshot.domain("delta.clustering") else { return Vec::new() };
-    let Ok(configuration) = serde_json::from_str::<Value>(&domain.configuration) else { return Vec::new() };
-    let columns = configuration.get("clusteringColumns").and_then(Value::as_array).cloned().unwrap_or_default();
+    let Some(domain) = snapshot.domain("delta.clustering") else {
+        return Vec::new();
+    };
+    let Ok(configuration) = serde_json::from_str::<Value>(&domain.configuration) else {
+        return Vec::new();
+    };
+    let columns = configuration
+        .get("clusteringColumns")
+        .and_then(Value::as_array)
+        .cloned()
+        .unwrap_or_default();
     columns
         .iter()
         .filter_map(|column| {
             let physical: Vec<&str> = match column {
                 Value::Array(path) => path.iter().filter_map(Value::as_str).collect(),
-                Value::Object(map) => map.get("physicalName")?.as_array()?.iter().filter_map(Value::as_str).collect(),
+                Value::Object(map) => map
+                    .get("physicalName")?
+                    .as_array()?
+                    .iter()
+                    .filter_map(Value::as_str)
+                    .collect(),
                 _ => return None,
             };
             Some(logical_name(snapshot, &physical))

@@ -19,12 +19,20 @@ pub async fn rows(snapshot: &Snapshot, limit: Option<usize>) -> Result<Vec<Histo
     if limit == Some(0) {
         return Ok(Vec::new());
     }
-    Ok(history::history(snapshot, limit).await?.iter().map(row).collect())
+    Ok(history::history(snapshot, limit)
+        .await?
+        .iter()
+        .map(row)
+        .collect())
 }
 
 /// One commit as a row.
 pub fn row(entry: &HistoryEntry) -> HistoryRow {
-    let base = HistoryRow { version: entry.version, timestamp_ms: entry.timestamp, ..HistoryRow::default() };
+    let base = HistoryRow {
+        version: entry.version,
+        timestamp_ms: entry.timestamp,
+        ..HistoryRow::default()
+    };
     match &entry.commit_info {
         Some(info) => fill(base, info),
         None => base,
@@ -38,15 +46,21 @@ fn fill(base: HistoryRow, info: &CommitInfo) -> HistoryRow {
         operation: info.operation.clone(),
         operation_parameters: info.operation_parameters.as_ref().map(texts),
         job: info.job.as_ref().and_then(Value::as_object).map(job),
-        notebook_id: info.notebook.as_ref().and_then(Value::as_object).map(|notebook| text_of(notebook, "notebookId")),
+        notebook_id: info
+            .notebook
+            .as_ref()
+            .and_then(Value::as_object)
+            .map(|notebook| text_of(notebook, "notebookId")),
         cluster_id: info.cluster_id.clone(),
         read_version: info.read_version,
         isolation_level: info.isolation_level.clone(),
         is_blind_append: info.is_blind_append,
-        operation_metrics: info
-            .operation_metrics
-            .as_ref()
-            .map(|metrics| metrics.iter().map(|(name, value)| (name.clone(), Some(value.clone()))).collect()),
+        operation_metrics: info.operation_metrics.as_ref().map(|metrics| {
+            metrics
+                .iter()
+                .map(|(name, value)| (name.clone(), Some(value.clone())))
+                .collect()
+        }),
         user_metadata: info.user_metadata.clone(),
         engine_info: info.engine_info.clone(),
         ..base
@@ -55,7 +69,9 @@ fn fill(base: HistoryRow, info: &CommitInfo) -> HistoryRow {
 
 /// Every value as the text that the history shows: strings as they are, everything else as JSON.
 fn texts(map: &Map<String, Value>) -> Vec<(String, Option<String>)> {
-    map.iter().map(|(name, value)| (name.clone(), text(value))).collect()
+    map.iter()
+        .map(|(name, value)| (name.clone(), text(value)))
+        .collect()
 }
 
 fn text(value: &Value) -> Option<String> {

@@ -7,7 +7,9 @@ use deltaic_log::Operation;
 use deltaic_protocol::action::{Metadata, Protocol};
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::feature::{FEATURE_PREFIX, ProtocolUpgrade, upgraded_protocol};
-use deltaic_protocol::properties::{PropertyChanges, PropertyRules, TableProperty, key, through_alter};
+use deltaic_protocol::properties::{
+    PropertyChanges, PropertyRules, TableProperty, key, through_alter,
+};
 use serde_json::{Map, Value};
 
 use crate::alter::mapping::{self, PhysicalName};
@@ -18,8 +20,14 @@ use crate::alter::{TableChange, TableState};
 /// # Errors
 /// Unknown or unchangeable keys, bad values, retentions that do not go together, a column mapping that cannot be switched
 /// to, features that must be switched on by hand.
-pub fn set(state: &TableState, properties: &[(String, String)], rules: &PropertyRules) -> Result<TableChange> {
-    let given = properties.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+pub fn set(
+    state: &TableState,
+    properties: &[(String, String)],
+    rules: &PropertyRules,
+) -> Result<TableChange> {
+    let given = properties
+        .iter()
+        .map(|(key, value)| (key.as_str(), value.as_str()));
     let changes = PropertyChanges::for_alter(given, rules)?;
     let mut metadata = state.metadata.clone();
     metadata.configuration.extend(changes.stored.clone());
@@ -28,10 +36,18 @@ pub fn set(state: &TableState, properties: &[(String, String)], rules: &Property
     }
     enable_mapping(state, &mut metadata)?;
     let protocol = protocol_of(state, &metadata, &changes.protocol)?;
-    let recorded: Map<String, Value> =
-        changes.recorded.iter().map(|(key, value)| (key.clone(), Value::from(value.as_str()))).collect();
-    let operation = Operation::new("SET TBLPROPERTIES").text_parameter("properties", Value::Object(recorded).to_string());
-    Ok(TableChange { metadata, protocol, operation })
+    let recorded: Map<String, Value> = changes
+        .recorded
+        .iter()
+        .map(|(key, value)| (key.clone(), Value::from(value.as_str())))
+        .collect();
+    let operation = Operation::new("SET TBLPROPERTIES")
+        .text_parameter("properties", Value::Object(recorded).to_string());
+    Ok(TableChange {
+        metadata,
+        protocol,
+        operation,
+    })
 }
 
 /// UNSET TBLPROPERTIES. A key that is not there is no error (the reference's catalog says IF EXISTS for the user).
@@ -56,32 +72,67 @@ pub fn unset(state: &TableState, keys: &[String]) -> Result<TableChange> {
     let operation = Operation::new("UNSET TBLPROPERTIES")
         .text_parameter("properties", Value::Array(recorded).to_string())
         .parameter("ifExists", true);
-    Ok(TableChange { metadata, protocol: None, operation })
+    Ok(TableChange {
+        metadata,
+        protocol: None,
+        operation,
+    })
 }
 
 /// COMMENT ON TABLE; `None` takes the comment away. The history shows a change of the property `comment`.
 pub fn set_comment(state: &TableState, comment: Option<&str>) -> TableChange {
-    let metadata = Metadata { description: comment.map(ToString::to_string), ..state.metadata.clone() };
+    let metadata = Metadata {
+        description: comment.map(ToString::to_string),
+        ..state.metadata.clone()
+    };
     let mut recorded = Map::new();
-    recorded.insert("comment".to_string(), Value::from(comment.unwrap_or_default()));
-    let operation = Operation::new("SET TBLPROPERTIES").text_parameter("properties", Value::Object(recorded).to_string());
-    TableChange { metadata, protocol: None, operation }
+    recorded.insert(
+        "comment".to_string(),
+        Value::from(comment.unwrap_or_default()),
+    );
+    let operation = Operation::new("SET TBLPROPERTIES")
+        .text_parameter("properties", Value::Object(recorded).to_string());
+    TableChange {
+        metadata,
+        protocol: None,
+        operation,
+    }
 }
 
 /// The rows of SHOW TBLPROPERTIES: properties, protocol versions, features; sorted by key.
 pub fn show(state: &TableState) -> Vec<(String, String)> {
     let protocol = &state.protocol;
-    let mut rows: Vec<(String, String)> =
-        state.metadata.configuration.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
-    rows.push((key::MIN_READER_VERSION.to_string(), protocol.min_reader_version.to_string()));
-    rows.push((key::MIN_WRITER_VERSION.to_string(), protocol.min_writer_version.to_string()));
+    let mut rows: Vec<(String, String)> = state
+        .metadata
+        .configuration
+        .iter()
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    rows.push((
+        key::MIN_READER_VERSION.to_string(),
+        protocol.min_reader_version.to_string(),
+    ));
+    rows.push((
+        key::MIN_WRITER_VERSION.to_string(),
+        protocol.min_writer_version.to_string(),
+    ));
     if protocol.has_feature_lists() {
-        rows.extend(feature_names(protocol).into_iter().map(|name| (format!("{FEATURE_PREFIX}{name}"), "supported".to_string())));
+        rows.extend(
+            feature_names(protocol)
+                .into_iter()
+                .map(|name| (format!("{FEATURE_PREFIX}{name}"), "supported".to_string())),
+        );
     }
     if protocol.supports("clustering") {
-        let columns: Vec<Vec<&str>> =
-            state.clustering_columns.iter().map(|column| column.split('.').collect()).collect();
-        rows.push(("clusteringColumns".to_string(), serde_json::json!(columns).to_string()));
+        let columns: Vec<Vec<&str>> = state
+            .clustering_columns
+            .iter()
+            .map(|column| column.split('.').collect())
+            .collect();
+        rows.push((
+            "clusteringColumns".to_string(),
+            serde_json::json!(columns).to_string(),
+        ));
     }
     rows.sort();
     rows
@@ -89,7 +140,10 @@ pub fn show(state: &TableState) -> Vec<(String, String)> {
 
 /// The row of SHOW TBLPROPERTIES with a key; a missing one is told in the value.
 pub fn show_one(state: &TableState, key: &str, table: &str) -> (String, String) {
-    let value = show(state).into_iter().find(|(name, _)| name == key).map(|(_, value)| value);
+    let value = show(state)
+        .into_iter()
+        .find(|(name, _)| name == key)
+        .map(|(_, value)| value);
     let value = value.unwrap_or_else(|| format!("Table {table} does not have property: {key}"));
     (key.to_string(), value)
 }
@@ -108,14 +162,20 @@ fn canonical(key: &str) -> String {
 }
 
 /// The protocol that the new metadata and the user ask for; none where the old one will do.
-fn protocol_of(state: &TableState, metadata: &Metadata, upgrade: &ProtocolUpgrade) -> Result<Option<Protocol>> {
+fn protocol_of(
+    state: &TableState,
+    metadata: &Metadata,
+    upgrade: &ProtocolUpgrade,
+) -> Result<Option<Protocol>> {
     upgraded_protocol(&state.protocol, metadata, upgrade).map_err(through_alter)
 }
 
 /// Where column mapping is switched on, every column gets an id and keeps its name in the files.
 fn enable_mapping(state: &TableState, metadata: &mut Metadata) -> Result<()> {
     check_mapping_change(state, metadata)?;
-    if mapping::is_enabled(&state.metadata.configuration) || !mapping::is_enabled(&metadata.configuration) {
+    if mapping::is_enabled(&state.metadata.configuration)
+        || !mapping::is_enabled(&metadata.configuration)
+    {
         return Ok(());
     }
     if mapping::highest_id(&state.schema) > 0 {
@@ -126,18 +186,27 @@ fn enable_mapping(state: &TableState, metadata: &mut Metadata) -> Result<()> {
     let mut schema = state.schema.clone();
     let highest = mapping::assign(&mut schema, 0, PhysicalName::Logical);
     metadata.schema_string = schema.to_json();
-    metadata.configuration.insert(mapping::MAX_COLUMN_ID.to_string(), highest.to_string());
+    metadata
+        .configuration
+        .insert(mapping::MAX_COLUMN_ID.to_string(), highest.to_string());
     Ok(())
 }
 
 /// From none to `name` is possible; back, or to or from `id`, is not.
 fn check_mapping_change(state: &TableState, metadata: &Metadata) -> Result<()> {
     let mode = |metadata: &Metadata| {
-        metadata.configuration.get(mapping::MODE).map_or_else(|| "none".to_string(), |mode| mode.to_lowercase())
+        metadata
+            .configuration
+            .get(mapping::MODE)
+            .map_or_else(|| "none".to_string(), |mode| mode.to_lowercase())
     };
     let (old, new) = (mode(&state.metadata), mode(metadata));
     if old == new || (old == "none" && new == "name") {
         return Ok(());
     }
-    Err(DeltaError::new("DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE").param("oldMode", old).param("newMode", new))
+    Err(
+        DeltaError::new("DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE")
+            .param("oldMode", old)
+            .param("newMode", new),
+    )
 }

@@ -34,7 +34,12 @@ pub struct RestoreOptions {
 impl RestoreOptions {
     /// The defaults of a session.
     pub fn new(travel: TravelOptions) -> RestoreOptions {
-        RestoreOptions { travel, ignore_missing_files: false, protocol_downgrade: false, parallelism: 16 }
+        RestoreOptions {
+            travel,
+            ignore_missing_files: false,
+            protocol_downgrade: false,
+            parallelism: 16,
+        }
     }
 }
 
@@ -50,9 +55,13 @@ pub async fn run(
     context: &CommitContext,
 ) -> Result<RestoreReport> {
     let latest = Snapshot::load(table, None).await?;
-    let version = travel::resolve(&latest, &request.to, TravelForm::Restore, &options.travel).await?;
+    let version =
+        travel::resolve(&latest, &request.to, TravelForm::Restore, &options.travel).await?;
     if version == latest.version() {
-        return Ok(RestoreReport { restored_version: version, ..RestoreReport::default() });
+        return Ok(RestoreReport {
+            restored_version: version,
+            ..RestoreReport::default()
+        });
     }
     let target = latest.at_version(version).await?;
     let state = plan::RestoreState::read(&latest, &target).await?;
@@ -69,7 +78,11 @@ pub async fn run(
     transaction.stage_all(plan.domains.into_iter().map(Action::DomainMetadata));
     transaction.set_protocol(plan.protocol);
     let committed = transaction.commit(context).await?.into_result()?;
-    Ok(RestoreReport { version: Some(committed.version), restored_version: version, ..plan.report })
+    Ok(RestoreReport {
+        version: Some(committed.version),
+        restored_version: version,
+        ..plan.report
+    })
 }
 
 fn operation(to: &TimeTravel, report: &RestoreReport) -> Operation {
@@ -91,7 +104,12 @@ fn operation(to: &TimeTravel, report: &RestoreReport) -> Operation {
 }
 
 /// Fails unless all files that come back are there. Files that never left are not looked for.
-async fn check_files(table: &TableStore, version: i64, adds: &[Add], parallelism: usize) -> Result<()> {
+async fn check_files(
+    table: &TableStore,
+    version: i64,
+    adds: &[Add],
+    parallelism: usize,
+) -> Result<()> {
     let paths: Vec<String> = adds.iter().map(|add| add.path.clone()).collect();
     let found: Vec<Option<String>> = stream::iter(paths)
         .map(|path| async move {

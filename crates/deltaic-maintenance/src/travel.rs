@@ -40,7 +40,12 @@ pub struct TravelOptions {
 /// # Errors
 /// A version outside of what can be read; a time before the first or after the last commit; a version beyond the wall; a log
 /// that cannot be listed.
-pub async fn resolve(latest: &Snapshot, to: &TimeTravel, form: TravelForm, options: &TravelOptions) -> Result<i64> {
+pub async fn resolve(
+    latest: &Snapshot,
+    to: &TimeTravel,
+    form: TravelForm,
+    options: &TravelOptions,
+) -> Result<i64> {
     let store = latest.store();
     let located = |error: DeltaError| error.with_path(store.root().to_string());
     let (version, mut time) = match to {
@@ -48,7 +53,10 @@ pub async fn resolve(latest: &Snapshot, to: &TimeTravel, form: TravelForm, optio
             let (earliest, newest) = history::available_versions(store).await?;
             // Somebody may have committed since the snapshot was taken; it is the newest version all the same.
             let available = (earliest, newest.min(latest.version()));
-            (check_version(*version, available, form).map_err(located)?, None)
+            (
+                check_version(*version, available, form).map_err(located)?,
+                None,
+            )
         }
         TimeTravel::Timestamp { micros, .. } => {
             let ms = micros.div_euclid(1000);
@@ -73,7 +81,11 @@ pub async fn resolve(latest: &Snapshot, to: &TimeTravel, form: TravelForm, optio
 /// `DELTA_VERSION_NOT_FOUND`, for RESTORE `DELTA_CANNOT_RESTORE_TABLE_VERSION`.
 pub fn check_version(version: i64, available: (i64, i64), form: TravelForm) -> Result<i64> {
     let (earliest, latest) = available;
-    if (earliest..=latest).contains(&version) { Ok(version) } else { Err(no_such_version(version, available, form)) }
+    if (earliest..=latest).contains(&version) {
+        Ok(version)
+    } else {
+        Err(no_such_version(version, available, form))
+    }
 }
 
 /// Refuses a moment before the first or after the last commit.
@@ -128,12 +140,18 @@ fn no_such_version(version: i64, (earliest, latest): (i64, i64), form: TravelFor
 }
 
 fn too_early(ms: i64, first_ms: i64, form: TravelForm, zone: &Zone) -> DeltaError {
-    let (asked, first) = (format_java_timestamp(ms, zone), format_java_timestamp(first_ms, zone));
+    let (asked, first) = (
+        format_java_timestamp(ms, zone),
+        format_java_timestamp(first_ms, zone),
+    );
     match form {
         TravelForm::Read => DeltaError::new("DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION")
             .param("userTimestamp", asked)
             .param("commitTs", first)
-            .param("timestampString", format_java_timestamp_short(first_ms, zone)),
+            .param(
+                "timestampString",
+                format_java_timestamp_short(first_ms, zone),
+            ),
         TravelForm::Restore => DeltaError::new("DELTA_CANNOT_RESTORE_TIMESTAMP_EARLIER")
             .param("requestedTimestamp", asked)
             .param("earliestTimestamp", first),
@@ -141,12 +159,18 @@ fn too_early(ms: i64, first_ms: i64, form: TravelForm, zone: &Zone) -> DeltaErro
 }
 
 fn too_late(ms: i64, last_ms: i64, form: TravelForm, zone: &Zone) -> DeltaError {
-    let (asked, last) = (format_java_timestamp(ms, zone), format_java_timestamp(last_ms, zone));
+    let (asked, last) = (
+        format_java_timestamp(ms, zone),
+        format_java_timestamp(last_ms, zone),
+    );
     match form {
         TravelForm::Read => DeltaError::new("DELTA_TIMESTAMP_GREATER_THAN_COMMIT")
             .param("providedTimestamp", asked)
             .param("tableName", last)
-            .param("maximumTimestamp", format_java_timestamp_short(last_ms, zone)),
+            .param(
+                "maximumTimestamp",
+                format_java_timestamp_short(last_ms, zone),
+            ),
         TravelForm::Restore => DeltaError::new("DELTA_CANNOT_RESTORE_TIMESTAMP_GREATER")
             .param("requestedTimestamp", asked)
             .param("latestTimestamp", last),

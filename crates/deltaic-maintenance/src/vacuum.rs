@@ -85,8 +85,14 @@ pub async fn run(
     progress: Option<Progress<'_>>,
 ) -> Result<VacuumReport> {
     let snapshot = Snapshot::load(table, None).await?;
-    snapshot.config().check_writable(table.root().path(), deltaic_log::REFERENCE_VERSION)?;
-    let mode = request.mode.unwrap_or(if options.lite_by_default { VacuumMode::Lite } else { VacuumMode::Full });
+    snapshot
+        .config()
+        .check_writable(table.root().path(), deltaic_log::REFERENCE_VERSION)?;
+    let mode = request.mode.unwrap_or(if options.lite_by_default {
+        VacuumMode::Lite
+    } else {
+        VacuumMode::Full
+    });
     let now = context.clock.now_ms();
     let configured = snapshot.config().deleted_file_retention()?.to_millis();
     let mut retention = retention::resolve(request.retain_hours, configured, now, options)?;
@@ -95,8 +101,12 @@ pub async fn run(
     let hidden = HiddenNames::of(&snapshot);
     let mut lite_end = None;
     let candidates = match (mode, inventory) {
-        (_, Some(rows)) => inventory::find(table, rows, &hidden, retention.cutoff_ms, &keep).await?,
-        (VacuumMode::Full, None) => candidates::list(table, &hidden, retention.cutoff_ms, &keep).await?,
+        (_, Some(rows)) => {
+            inventory::find(table, rows, &hidden, retention.cutoff_ms, &keep).await?
+        }
+        (VacuumMode::Full, None) => {
+            candidates::list(table, &hidden, retention.cutoff_ms, &keep).await?
+        }
         (VacuumMode::Lite, None) => {
             let found = lite::find(&snapshot, retention.cutoff_ms, &keep).await?;
             lite_end = found.end;
@@ -119,12 +129,18 @@ pub async fn run(
         notes: std::mem::take(&mut retention.notes),
     };
     if request.dry_run {
-        report.paths = candidates.found.iter().map(|found| table.root().display(&found.path)).collect();
+        report.paths = candidates
+            .found
+            .iter()
+            .map(|found| table.root().display(&found.path))
+            .collect();
         report.paths.sort();
         return Ok(report);
     }
 
-    let logged = options.logging.unwrap_or_else(|| commits::logs_by_default(table.root().scheme()));
+    let logged = options
+        .logging
+        .unwrap_or_else(|| commits::logs_by_default(table.root().scheme()));
     let started = if logged {
         commits::start(&snapshot, &retention, &report, options, context).await?
     } else {
@@ -144,7 +160,10 @@ pub async fn run(
     report.deleted = outcome.deleted;
     report.failed = outcome.failed;
     if outcome.kept > 0 {
-        report.notes.push(format!("{} files came back into use while VACUUM ran and were left alone", outcome.kept));
+        report.notes.push(format!(
+            "{} files came back into use while VACUUM ran and were left alone",
+            outcome.kept
+        ));
     }
     if logged {
         report.end_version = Some(commits::end(&outcome.snapshot, Some(&report), context).await?);

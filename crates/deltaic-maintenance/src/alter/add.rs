@@ -14,40 +14,64 @@ use deltaic_protocol::feature::{ProtocolUpgrade, upgraded_protocol};
 ///
 /// # Errors
 /// A name that is taken, a parent that is missing or no struct, a sibling that is missing, a column that may not be null.
-pub fn add_columns(state: &TableState, columns: &[NewColumn], fresh: &dyn Fn() -> String) -> Result<TableChange> {
+pub fn add_columns(
+    state: &TableState,
+    columns: &[NewColumn],
+    fresh: &dyn Fn() -> String,
+) -> Result<TableChange> {
     let mut schema = state.schema.clone();
     let mut shown = Vec::new();
     for column in columns {
-        if state.schema.field_at(&column.path).is_some() {
+        if edit::find(&state.schema, &column.path).is_some() {
             return Err(already_there(&column.path, &state.schema));
         }
-        if schema.field_at(&column.path).is_some() {
-            return Err(DeltaError::new("COLUMN_ALREADY_EXISTS").param("columnName", edit::quoted(&column.path)));
+        if edit::find(&schema, &column.path).is_some() {
+            return Err(DeltaError::new("COLUMN_ALREADY_EXISTS")
+                .param("columnName", edit::quoted(&column.path)));
         }
-        let Some((name, parents)) = column.path.split_last() else { continue };
+        let Some((name, parents)) = column.path.split_last() else {
+            continue;
+        };
         let mut field = StructField::new(name, column.data_type.clone(), column.nullable);
         if let Some(comment) = &column.comment {
             field = field.with_comment(comment);
         }
         check_nullable(parents, &field)?;
         shown.push(shown_column(parents, &field, column.position.as_ref()));
-        edit::in_parent(&mut schema, &column.path, |parent, _| edit::insert(parent, field, column.position.as_ref()))?;
+        edit::in_parent(&mut schema, &column.path, |parent, _| {
+            edit::insert(parent, field, column.position.as_ref())
+        })?;
     }
     let mut metadata = state.metadata.clone();
     if mapping::is_enabled(&metadata.configuration) {
-        let highest = metadata.configuration.get(mapping::MAX_COLUMN_ID).and_then(|id| id.parse().ok()).unwrap_or(0);
+        let highest = metadata
+            .configuration
+            .get(mapping::MAX_COLUMN_ID)
+            .and_then(|id| id.parse().ok())
+            .unwrap_or(0);
         let highest = mapping::assign(&mut schema, highest, PhysicalName::Fresh(fresh));
-        metadata.configuration.insert(mapping::MAX_COLUMN_ID.to_string(), highest.to_string());
+        metadata
+            .configuration
+            .insert(mapping::MAX_COLUMN_ID.to_string(), highest.to_string());
     } else {
         check_names(columns)?;
     }
     metadata.schema_string = schema.to_json();
     let protocol = upgraded_protocol(&state.protocol, &metadata, &ProtocolUpgrade::default())?;
-    let operation = Operation::new("ADD COLUMNS").text_parameter("columns", Value::Array(shown).to_string());
-    Ok(TableChange { metadata, protocol, operation })
+    let operation =
+        Operation::new("ADD COLUMNS").text_parameter("columns", Value::Array(shown).to_string());
+    Ok(TableChange {
+        metadata,
+        protocol,
+        operation,
+    })
 }
 
-fn shown_column(parents: &[String], field: &StructField, position: Option<&ColumnPosition>) -> Value {
+fn shown_column(
+    parents: &[String],
+    field: &StructField,
+    position: Option<&ColumnPosition>,
+) -> Value {
     let mut shown = json!({ "column": field_json(parents, field) });
     if let (Some(position), Some(map)) = (position, shown.as_object_mut()) {
         map.insert("position".to_string(), Value::from(position_text(position)));
@@ -59,7 +83,9 @@ fn shown_column(parents: &[String], field: &StructField, position: Option<&Colum
 pub(super) fn position_text(position: &ColumnPosition) -> String {
     match position {
         ColumnPosition::First => "FIRST".to_string(),
-        ColumnPosition::After(sibling) => format!("AFTER {}", edit::dotted(std::slice::from_ref(sibling))),
+        ColumnPosition::After(sibling) => {
+            format!("AFTER {}", edit::dotted(std::slice::from_ref(sibling)))
+        }
     }
 }
 
@@ -81,7 +107,10 @@ fn already_there(path: &[String], schema: &StructType) -> DeltaError {
     DeltaError::new("FIELD_ALREADY_EXISTS")
         .param("op", "add")
         .param("fieldNames", edit::quoted(path))
-        .param("struct", format!("\"{}\"", DataType::Struct(schema.clone()).sql()))
+        .param(
+            "struct",
+            format!("\"{}\"", DataType::Struct(schema.clone()).sql()),
+        )
 }
 
 /// Characters that Parquet names cannot carry for old readers; column mapping lifts this.
@@ -100,5 +129,6 @@ fn check_names(columns: &[NewColumn]) -> Result<()> {
     if invalid.is_empty() {
         return Ok(());
     }
-    Err(DeltaError::new("DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES").param("invalidColumnNames", invalid.join(", ")))
+    Err(DeltaError::new("DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES")
+        .param("invalidColumnNames", invalid.join(", ")))
 }

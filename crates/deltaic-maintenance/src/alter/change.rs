@@ -8,15 +8,21 @@ use deltaic_protocol::schema::{DataType, StructField};
 use serde_json::{Value, json};
 
 use super::add::position_text;
-use super::{TableChange, TableState, check_dependents, edit, field_json, is_widening, json_type_name};
+use super::{
+    TableChange, TableState, check_dependents, edit, field_json, is_widening, json_type_name,
+};
 use deltaic_protocol::feature::{ProtocolUpgrade, upgraded_protocol};
 
 /// Changes one column.
 ///
 /// # Errors
 /// A column or sibling that is missing; a nullable column that is to become `NOT NULL`; a type that cannot be widened.
-pub fn change_column(state: &TableState, path: &[String], change: &ColumnChange) -> Result<TableChange> {
-    let Some(field) = state.schema.field_at(path).cloned() else {
+pub fn change_column(
+    state: &TableState,
+    path: &[String],
+    change: &ColumnChange,
+) -> Result<TableChange> {
+    let Some(field) = edit::find(&state.schema, path).cloned() else {
         return Err(edit::missing_column(path, &state.schema));
     };
     // The history shows the column by the names that it has, however they were written.
@@ -27,22 +33,31 @@ pub fn change_column(state: &TableState, path: &[String], change: &ColumnChange)
     let mut position = None;
     match change {
         ColumnChange::Comment(text) => {
-            changed.metadata.insert(COMMENT.to_string(), Value::from(text.as_str()));
+            changed
+                .metadata
+                .insert(COMMENT.to_string(), Value::from(text.as_str()));
         }
         ColumnChange::DropNotNull => changed.nullable = true,
         ColumnChange::SetNotNull if field.nullable => {
-            return Err(DeltaError::new("_LEGACY_ERROR_TEMP_2330").param("fieldName", edit::dotted(&path)));
+            return Err(
+                DeltaError::new("_LEGACY_ERROR_TEMP_2330").param("fieldName", edit::dotted(&path))
+            );
         }
         ColumnChange::SetNotNull => {}
         ColumnChange::Position(to) => position = Some(to),
         ColumnChange::Type(to) => {
-            shown = Some(StructField { data_type: to.clone(), ..field.clone() });
+            shown = Some(StructField {
+                data_type: to.clone(),
+                ..field.clone()
+            });
             changed = with_type(state, &path, &field, to)?;
         }
     }
     let mut schema = state.schema.clone();
     edit::in_parent(&mut schema, &path, |parent, last| {
-        let Some(at) = parent.index_of(last) else { return Err(edit::missing_column(&path, parent)) };
+        let Some(at) = parent.index_of(last) else {
+            return Err(edit::missing_column(&path, parent));
+        };
         parent.fields[at] = changed.clone();
         match position {
             None => Ok(()),
@@ -60,13 +75,17 @@ pub fn change_column(state: &TableState, path: &[String], change: &ColumnChange)
     if let Some(position) = position {
         operation = operation.text_parameter("position", position_text(position));
     }
-    Ok(TableChange { metadata, protocol, operation })
+    Ok(TableChange {
+        metadata,
+        protocol,
+        operation,
+    })
 }
 
 /// The names as the schema spells them.
 fn actual_path(state: &TableState, path: &[String]) -> Vec<String> {
     (1..=path.len())
-        .map(|end| match state.schema.field_at(&path[..end]) {
+        .map(|end| match edit::find(&state.schema, &path[..end]) {
             Some(field) => field.name.clone(),
             None => path[end - 1].clone(),
         })
@@ -74,11 +93,20 @@ fn actual_path(state: &TableState, path: &[String]) -> Vec<String> {
 }
 
 /// The field with a wider type, and a note of the change for readers.
-fn with_type(state: &TableState, path: &[String], field: &StructField, to: &DataType) -> Result<StructField> {
+fn with_type(
+    state: &TableState,
+    path: &[String],
+    field: &StructField,
+    to: &DataType,
+) -> Result<StructField> {
     if *to == field.data_type {
         return Ok(field.clone());
     }
-    let enabled = state.metadata.configuration.get("delta.enableTypeWidening").is_some_and(|on| on.eq_ignore_ascii_case("true"));
+    let enabled = state
+        .metadata
+        .configuration
+        .get("delta.enableTypeWidening")
+        .is_some_and(|on| on.eq_ignore_ascii_case("true"));
     if !enabled || !is_widening(&field.data_type, to) {
         let error = DeltaError::new("DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP")
             .param("fieldPath", edit::dotted(path))
@@ -90,9 +118,21 @@ fn with_type(state: &TableState, path: &[String], field: &StructField, to: &Data
         });
     }
     check_dependents(state, path)?;
-    let mut changed = StructField { data_type: to.clone(), ..field.clone() };
-    let mut history = field.metadata.get(TYPE_CHANGES).and_then(Value::as_array).cloned().unwrap_or_default();
-    history.push(json!({ "toType": json_type_name(to), "fromType": json_type_name(&field.data_type) }));
-    changed.metadata.insert(TYPE_CHANGES.to_string(), Value::Array(history));
+    let mut changed = StructField {
+        data_type: to.clone(),
+        ..field.clone()
+    };
+    let mut history = field
+        .metadata
+        .get(TYPE_CHANGES)
+        .and_then(Value::as_array)
+        .cloned()
+        .unwrap_or_default();
+    history.push(
+        json!({ "toType": json_type_name(to), "fromType": json_type_name(&field.data_type) }),
+    );
+    changed
+        .metadata
+        .insert(TYPE_CHANGES.to_string(), Value::Array(history));
     Ok(changed)
 }

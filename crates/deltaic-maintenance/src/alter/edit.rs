@@ -19,21 +19,25 @@ pub(super) fn in_parent<T>(
     let mut current = schema;
     let mut steps = parents.iter();
     while let Some(name) = steps.next() {
-        let Some(at) = current.index_of(name) else { return Err(missing_column(path, current)) };
-        current = inner_struct(&mut current.fields[at].data_type, &mut steps).map_err(|found| parent_not_struct(path, &found))?;
+        let Some(at) = current.index_of(name) else {
+            return Err(missing_column(path, current));
+        };
+        current = inner_struct(&mut current.fields[at].data_type, &mut steps)
+            .map_err(|found| parent_not_struct(path, &found))?;
     }
     edit(current, last)
 }
 
 /// The struct that a type is or holds; the type itself where there is none.
-fn inner_struct<'a>(data_type: &'a mut DataType, steps: &mut std::slice::Iter<'_, String>) -> Result<&'a mut StructType, String> {
+fn inner_struct<'a>(
+    data_type: &'a mut DataType,
+    steps: &mut std::slice::Iter<'_, String>,
+) -> Result<&'a mut StructType, String> {
     let found = data_type.sql();
     match data_type {
         DataType::Struct(inner) => return Ok(inner),
-        DataType::Array(array) => {
-            if next_is(steps, "element") {
-                return inner_struct(&mut array.element_type, steps);
-            }
+        DataType::Array(array) if next_is(steps, "element") => {
+            return inner_struct(&mut array.element_type, steps);
         }
         DataType::Map(map) => {
             if next_is(steps, "key") {
@@ -50,18 +54,45 @@ fn inner_struct<'a>(data_type: &'a mut DataType, steps: &mut std::slice::Iter<'_
 
 /// Takes the next step if it has this name.
 fn next_is(steps: &mut std::slice::Iter<'_, String>, name: &str) -> bool {
-    let is = steps.as_slice().first().is_some_and(|step| step.eq_ignore_ascii_case(name));
+    let is = steps
+        .as_slice()
+        .first()
+        .is_some_and(|step| step.eq_ignore_ascii_case(name));
     if is {
         steps.next();
     }
     is
 }
 
+/// The field at a path, if there is one.
+pub(super) fn find<'a>(schema: &'a StructType, path: &[String]) -> Option<&'a StructField> {
+    let (last, parents) = path.split_last()?;
+    let mut current = schema;
+    let mut steps = parents.iter();
+    while let Some(name) = steps.next() {
+        let mut data_type = &current.field(name)?.data_type;
+        current = loop {
+            data_type = match data_type {
+                DataType::Struct(inner) => break inner,
+                DataType::Array(array) if next_is(&mut steps, "element") => &array.element_type,
+                DataType::Map(map) if next_is(&mut steps, "key") => &map.key_type,
+                DataType::Map(map) if next_is(&mut steps, "value") => &map.value_type,
+                _ => return None,
+            };
+        };
+    }
+    current.field(last)
+}
+
 /// Puts a field where it is to stand among its siblings.
 ///
 /// # Errors
 /// The sibling is missing.
-pub(super) fn insert(parent: &mut StructType, field: StructField, position: Option<&ColumnPosition>) -> Result<()> {
+pub(super) fn insert(
+    parent: &mut StructType,
+    field: StructField,
+    position: Option<&ColumnPosition>,
+) -> Result<()> {
     let at = match position {
         None => parent.fields.len(),
         Some(ColumnPosition::First) => 0,
@@ -76,12 +107,18 @@ pub(super) fn insert(parent: &mut StructType, field: StructField, position: Opti
 
 /// The path as an identifier, quoted where needed: `s.c`, `` `a b`.c ``.
 pub(super) fn dotted(path: &[String]) -> String {
-    path.iter().map(|name| quote_if_needed(name)).collect::<Vec<_>>().join(".")
+    path.iter()
+        .map(|name| quote_if_needed(name))
+        .collect::<Vec<_>>()
+        .join(".")
 }
 
 /// The path as an identifier, always quoted: `` `s`.`c` ``.
 pub(super) fn quoted(path: &[String]) -> String {
-    path.iter().map(|name| format!("`{}`", name.replace('`', "``"))).collect::<Vec<_>>().join(".")
+    path.iter()
+        .map(|name| format!("`{}`", name.replace('`', "``")))
+        .collect::<Vec<_>>()
+        .join(".")
 }
 
 /// A column that is not there, with those that are, the most similar first.
@@ -89,14 +126,22 @@ pub(super) fn missing_column(path: &[String], among: &StructType) -> DeltaError 
     let wanted = path.join(".").to_lowercase();
     let mut names: Vec<&str> = among.names().collect();
     names.sort_by_key(|name| distance(&wanted, &name.to_lowercase()));
-    let proposal: Vec<String> = names.iter().take(5).map(|name| quoted(&[(*name).to_string()])).collect();
+    let proposal: Vec<String> = names
+        .iter()
+        .take(5)
+        .map(|name| quoted(&[(*name).to_string()]))
+        .collect();
     let error = if proposal.is_empty() {
         DeltaError::new("UNRESOLVED_COLUMN.WITHOUT_SUGGESTION")
     } else {
         DeltaError::new("UNRESOLVED_COLUMN.WITH_SUGGESTION")
     };
     let error = error.param("objectName", quoted(path));
-    if proposal.is_empty() { error } else { error.param("proposal", proposal.join(", ")) }
+    if proposal.is_empty() {
+        error
+    } else {
+        error.param("proposal", proposal.join(", "))
+    }
 }
 
 fn parent_not_struct(path: &[String], found: &str) -> DeltaError {

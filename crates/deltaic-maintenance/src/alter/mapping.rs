@@ -13,7 +13,9 @@ pub const MAX_COLUMN_ID: &str = "delta.columnMapping.maxColumnId";
 
 /// Whether the properties switch column mapping on.
 pub fn is_enabled(configuration: &BTreeMap<String, String>) -> bool {
-    configuration.get(MODE).is_some_and(|mode| !mode.eq_ignore_ascii_case("none"))
+    configuration
+        .get(MODE)
+        .is_some_and(|mode| !mode.eq_ignore_ascii_case("none"))
 }
 
 /// How a new column gets its physical name.
@@ -37,14 +39,18 @@ pub fn assign(schema: &mut StructType, highest: i64, naming: PhysicalName<'_>) -
 fn assign_field(field: &mut StructField, highest: &mut i64, naming: PhysicalName<'_>) {
     if field.column_mapping_id().is_none() {
         *highest += 1;
-        field.metadata.insert(COLUMN_MAPPING_ID.to_string(), Value::from(*highest));
+        field
+            .metadata
+            .insert(COLUMN_MAPPING_ID.to_string(), Value::from(*highest));
     }
     if !field.metadata.contains_key(COLUMN_MAPPING_PHYSICAL_NAME) {
         let name = match naming {
             PhysicalName::Logical => field.name.clone(),
             PhysicalName::Fresh(id) => format!("col-{}", id()),
         };
-        field.metadata.insert(COLUMN_MAPPING_PHYSICAL_NAME.to_string(), Value::from(name));
+        field
+            .metadata
+            .insert(COLUMN_MAPPING_PHYSICAL_NAME.to_string(), Value::from(name));
     }
     assign_type(&mut field.data_type, highest, naming);
 }
@@ -68,6 +74,7 @@ fn assign_type(data_type: &mut DataType, highest: &mut i64, naming: PhysicalName
 /// The highest id in a schema, 0 if there is none.
 pub fn highest_id(schema: &StructType) -> i64 {
     let mut highest = 0;
-    schema.for_each_field(&mut |field| highest = highest.max(field.column_mapping_id().unwrap_or(0)));
+    schema
+        .for_each_field(&mut |field| highest = highest.max(field.column_mapping_id().unwrap_or(0)));
     highest
 }

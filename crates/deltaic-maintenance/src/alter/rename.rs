@@ -11,22 +11,29 @@ use super::{TableChange, TableState, check_dependents, edit, mapping, mapping_ad
 /// # Errors
 /// No column mapping, a missing column, a name that is taken, a column of a constraint or generated column.
 pub fn rename_column(state: &TableState, path: &[String], new_name: &str) -> Result<TableChange> {
-    if state.schema.field_at(path).is_none() {
+    if edit::find(&state.schema, path).is_none() {
         return Err(edit::missing_column(path, &state.schema));
     }
     let mut new_path = path.to_vec();
     if let Some(last) = new_path.last_mut() {
         *last = new_name.to_string();
     }
-    let same = path.last().is_some_and(|last| last.eq_ignore_ascii_case(new_name));
-    if !same && state.schema.field_at(&new_path).is_some() {
+    let same = path
+        .last()
+        .is_some_and(|last| last.eq_ignore_ascii_case(new_name));
+    if !same && edit::find(&state.schema, &new_path).is_some() {
         return Err(DeltaError::new("FIELD_ALREADY_EXISTS")
             .param("op", "rename")
             .param("fieldNames", edit::quoted(&new_path))
-            .param("struct", format!("\"{}\"", DataType::Struct(state.schema.clone()).sql())));
+            .param(
+                "struct",
+                format!("\"{}\"", DataType::Struct(state.schema.clone()).sql()),
+            ));
     }
     if !mapping::is_enabled(&state.metadata.configuration) {
-        return Err(DeltaError::new("DELTA_UNSUPPORTED_RENAME_COLUMN").param("advice", mapping_advice()));
+        return Err(
+            DeltaError::new("DELTA_UNSUPPORTED_RENAME_COLUMN").param("advice", mapping_advice())
+        );
     }
     check_dependents(state, path)?;
     let mut schema = state.schema.clone();
@@ -47,5 +54,9 @@ pub fn rename_column(state: &TableState, path: &[String], new_name: &str) -> Res
     let operation = Operation::new("RENAME COLUMN")
         .text_parameter("oldColumnPath", edit::dotted(path))
         .text_parameter("newColumnPath", edit::dotted(&new_path));
-    Ok(TableChange { metadata, protocol: None, operation })
+    Ok(TableChange {
+        metadata,
+        protocol: None,
+        operation,
+    })
 }

@@ -11,11 +11,21 @@ pub fn is_widening(from: &DataType, to: &DataType) -> bool {
         | (Integer, Long | Double)
         | (Float, Double)
         | (Date, TimestampNtz) => true,
-        (Byte | Short | Integer, Decimal { precision, scale }) => i32::from(*precision) - i32::from(*scale) >= 10,
+        (Byte | Short | Integer, Decimal { precision, scale }) => {
+            i32::from(*precision) - i32::from(*scale) >= 10
+        }
         (Long, Decimal { precision, scale }) => i32::from(*precision) - i32::from(*scale) >= 20,
-        (Decimal { precision, scale }, Decimal { precision: wider, scale: finer }) => {
+        (
+            Decimal { precision, scale },
+            Decimal {
+                precision: wider,
+                scale: finer,
+            },
+        ) => {
             let digits = |precision: u8, scale: u8| i32::from(precision) - i32::from(scale);
-            finer >= scale && digits(*wider, *finer) >= digits(*precision, *scale) && (wider, finer) != (precision, scale)
+            finer >= scale
+                && digits(*wider, *finer) >= digits(*precision, *scale)
+                && (wider, finer) != (precision, scale)
         }
         _ => false,
     }

@@ -76,13 +76,21 @@ pub struct RestorePlan {
 /// # Errors
 /// A schema cannot be read.
 pub fn plan(state: &RestoreState, now_ms: i64, protocol_downgrade: bool) -> Result<RestorePlan> {
-    let keys = |files: &[Arc<Add>]| files.iter().map(|add| (add.key(), add.size)).collect::<HashMap<FileKey, i64>>();
+    let keys = |files: &[Arc<Add>]| {
+        files
+            .iter()
+            .map(|add| (add.key(), add.size))
+            .collect::<HashMap<FileKey, i64>>()
+    };
     let (current, target) = (keys(&state.current_files), keys(&state.target_files));
     let adds: Vec<Add> = state
         .target_files
         .iter()
         .filter(|add| !current.contains_key(&add.key()))
-        .map(|add| Add { data_change: true, ..add.as_ref().clone() })
+        .map(|add| Add {
+            data_change: true,
+            ..add.as_ref().clone()
+        })
         .collect();
     let removes: Vec<Remove> = state
         .current_files
@@ -105,7 +113,14 @@ pub fn plan(state: &RestoreState, now_ms: i64, protocol_downgrade: bool) -> Resu
     } else {
         merge_protocols(&state.current_protocol, &state.target_protocol)
     };
-    Ok(RestorePlan { adds, removes, metadata: restored_metadata(state)?, protocol, domains: domains(state), report })
+    Ok(RestorePlan {
+        adds,
+        removes,
+        metadata: restored_metadata(state)?,
+        protocol,
+        domains: domains(state),
+        report,
+    })
 }
 
 /// The target's metadata; identity columns never count backwards.
@@ -122,15 +137,21 @@ fn restored_metadata(state: &RestoreState) -> Result<Metadata> {
 fn raise_identities(schema: &mut StructType, current: &StructType) -> bool {
     let mut changed = false;
     for field in &mut schema.fields {
-        let Some(newer) = current.field(&field.name).and_then(high_water_mark) else { continue };
-        let step = field.number(deltaic_protocol::schema::metadata::IDENTITY_STEP).unwrap_or(1);
+        let Some(newer) = current.field(&field.name).and_then(high_water_mark) else {
+            continue;
+        };
+        let step = field
+            .number(deltaic_protocol::schema::metadata::IDENTITY_STEP)
+            .unwrap_or(1);
         let raised = match high_water_mark(field) {
             Some(older) if step < 0 => older.min(newer),
             Some(older) => older.max(newer),
             None => newer,
         };
         if field.is_identity() && high_water_mark(field) != Some(raised) {
-            field.metadata.insert(IDENTITY_HIGH_WATER_MARK.to_string(), Value::from(raised));
+            field
+                .metadata
+                .insert(IDENTITY_HIGH_WATER_MARK.to_string(), Value::from(raised));
             changed = true;
         }
     }
@@ -151,17 +172,25 @@ fn merge_protocols(current: &Protocol, target: &Protocol) -> Protocol {
 
 /// The clustering of the target, and nothing of the progress of row tracking taken back.
 fn domains(state: &RestoreState) -> Vec<DomainMetadata> {
-    let names: BTreeSet<&String> = state.current_domains.keys().chain(state.target_domains.keys()).collect();
+    let names: BTreeSet<&String> = state
+        .current_domains
+        .keys()
+        .chain(state.target_domains.keys())
+        .collect();
     let mut changed = Vec::new();
     for name in names {
-        let (now, then) = (state.current_domains.get(name), state.target_domains.get(name));
+        let (now, then) = (
+            state.current_domains.get(name),
+            state.target_domains.get(name),
+        );
         if name == ROW_TRACKING || (now == then && name != CLUSTERING) {
             continue;
         }
         match (name.as_str(), then) {
             (CLUSTERING, None) => changed.push(DomainMetadata {
                 domain: name.clone(),
-                configuration: r#"{"clusteringColumns":[],"domainName":"delta.clustering"}"#.to_string(),
+                configuration: r#"{"clusteringColumns":[],"domainName":"delta.clustering"}"#
+                    .to_string(),
                 removed: false,
             }),
             (CLUSTERING, Some(then)) => changed.push(then.clone()),

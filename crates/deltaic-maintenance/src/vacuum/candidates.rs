@@ -78,7 +78,13 @@ impl<'a> Candidates<'a> {
             return;
         }
         // A directory goes only in a run in which nothing below it may go: first the files, next time the directory.
-        for (at, _) in entry.path.match_indices('/').collect::<Vec<_>>().into_iter().rev() {
+        for (at, _) in entry
+            .path
+            .match_indices('/')
+            .collect::<Vec<_>>()
+            .into_iter()
+            .rev()
+        {
             if !self.above_old_files.insert(entry.path[..at].to_string()) {
                 break;
             }
@@ -97,15 +103,23 @@ impl<'a> Candidates<'a> {
     pub fn finish(self) -> Found {
         let mut found = self.files;
         let above = self.above_old_files;
-        found.extend(self.directories.into_iter().filter(|path| !above.contains(path)).map(|path| Candidate {
-            path,
-            bytes: 0,
-            time_ms: 0,
-            is_dir: true,
-        }));
+        found.extend(
+            self.directories
+                .into_iter()
+                .filter(|path| !above.contains(path))
+                .map(|path| Candidate {
+                    path,
+                    bytes: 0,
+                    time_ms: 0,
+                    is_dir: true,
+                }),
+        );
         found.sort();
         found.dedup_by(|a, b| a.path == b.path);
-        Found { found, directories: self.directories_seen }
+        Found {
+            found,
+            directories: self.directories_seen,
+        }
     }
 }
 
@@ -113,10 +127,18 @@ impl<'a> Candidates<'a> {
 ///
 /// # Errors
 /// The listing is not complete.
-pub(super) async fn list(table: &TableStore, hidden: &HiddenNames, cutoff_ms: i64, keep: &Keep) -> Result<Found> {
+pub(super) async fn list(
+    table: &TableStore,
+    hidden: &HiddenNames,
+    cutoff_ms: i64,
+    keep: &Keep,
+) -> Result<Found> {
     let mut candidates = Candidates::new(keep, cutoff_ms);
     let rule = hidden.clone();
-    let mut entries = table.data().list("", Some(Arc::new(move |path: &str| !rule.hides(last_name(path)))));
+    let mut entries = table.data().list(
+        "",
+        Some(Arc::new(move |path: &str| !rule.hides(last_name(path)))),
+    );
     while let Some(entry) = entries.try_next().await? {
         // A store without directories shows all segments of a path at once.
         if !hidden.hides_path(&entry.path) {

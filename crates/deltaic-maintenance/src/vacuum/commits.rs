@@ -30,22 +30,39 @@ pub(super) async fn start(
     if let Some(specified) = retention.specified_ms {
         operation = operation.parameter("specifiedRetentionMillis", specified);
     }
-    let operation =
-        operation.metric("numFilesToDelete", report.candidates).metric("sizeOfDataToDelete", report.candidate_bytes);
-    Ok(Transaction::begin(snapshot, operation).commit(context).await?.into_result()?.snapshot)
+    let operation = operation
+        .metric("numFilesToDelete", report.candidates)
+        .metric("sizeOfDataToDelete", report.candidate_bytes);
+    Ok(Transaction::begin(snapshot, operation)
+        .commit(context)
+        .await?
+        .into_result()?
+        .snapshot)
 }
 
 /// Commits that the deletions are over: completed with these numbers, or failed. Answers the version.
 ///
 /// # Errors
 /// The commit fails.
-pub(super) async fn end(snapshot: &Snapshot, report: Option<&VacuumReport>, context: &CommitContext) -> Result<i64> {
-    let status = if report.is_some() { "COMPLETED" } else { "FAILED" };
+pub(super) async fn end(
+    snapshot: &Snapshot,
+    report: Option<&VacuumReport>,
+    context: &CommitContext,
+) -> Result<i64> {
+    let status = if report.is_some() {
+        "COMPLETED"
+    } else {
+        "FAILED"
+    };
     let mut operation = Operation::new("VACUUM END").text_parameter("status", status);
     if let Some(report) = report {
         operation = operation
             .metric("numDeletedFiles", report.deleted)
             .metric("numVacuumedDirectories", report.directories);
     }
-    Ok(Transaction::begin(snapshot, operation).commit(context).await?.into_result()?.version)
+    Ok(Transaction::begin(snapshot, operation)
+        .commit(context)
+        .await?
+        .into_result()?
+        .version)
 }

@@ -34,18 +34,29 @@ pub(super) async fn run(
 ) -> Result<Deleted> {
     let table = started.store();
     let total = candidates.found.len() as u64;
-    let (directories, files): (Vec<_>, Vec<_>) = candidates.found.into_iter().partition(|found| found.is_dir);
-    let mut outcome = Deleted { deleted: 0, kept: 0, failed: Vec::new(), snapshot: started.clone() };
+    let (directories, files): (Vec<_>, Vec<_>) =
+        candidates.found.into_iter().partition(|found| found.is_dir);
+    let mut outcome = Deleted {
+        deleted: 0,
+        kept: 0,
+        failed: Vec::new(),
+        snapshot: started.clone(),
+    };
     let mut guard = Guard::new(started, retention).await?;
     for (number, batch) in files.chunks(options.batch.max(1)).enumerate() {
         if number > 0 {
             guard.refresh(retention).await?;
         }
         // Owned paths, so that the future can be sent between threads.
-        let going: Vec<String> = batch.iter().filter(|file| guard.may_go(file)).map(|file| file.path.clone()).collect();
+        let going: Vec<String> = batch
+            .iter()
+            .filter(|file| guard.may_go(file))
+            .map(|file| file.path.clone())
+            .collect();
         outcome.kept += (batch.len() - going.len()) as u64;
-        let mut results =
-            stream::iter(going).map(|path| delete_file(table, path)).buffer_unordered(options.parallelism.max(1));
+        let mut results = stream::iter(going)
+            .map(|path| delete_file(table, path))
+            .buffer_unordered(options.parallelism.max(1));
         while let Some(result) = results.next().await {
             match result {
                 Ok(()) => outcome.deleted += 1,
@@ -62,7 +73,9 @@ pub(super) async fn run(
         match table.data().delete_empty_dir(&directory.path).await {
             Ok(DirOutcome::Deleted | DirOutcome::Missing) => outcome.deleted += 1,
             Ok(DirOutcome::NotEmpty) => {}
-            Err(error) => outcome.failed.push((table.root().display(&directory.path), error.text())),
+            Err(error) => outcome
+                .failed
+                .push((table.root().display(&directory.path), error.text())),
         }
     }
     outcome.failed.sort();
@@ -86,9 +99,14 @@ struct Guard {
 
 impl Guard {
     async fn new(snapshot: &Snapshot, retention: &Retention) -> Result<Guard> {
-        let cutoff_ms = retention.cutoff_with(snapshot.config().deleted_file_retention()?.to_millis());
+        let cutoff_ms =
+            retention.cutoff_with(snapshot.config().deleted_file_retention()?.to_millis());
         let keep = Keep::of(snapshot, cutoff_ms).await?;
-        Ok(Guard { snapshot: snapshot.clone(), keep, cutoff_ms })
+        Ok(Guard {
+            snapshot: snapshot.clone(),
+            keep,
+            cutoff_ms,
+        })
     }
 
     async fn refresh(&mut self, retention: &Retention) -> Result<()> {

@@ -14,13 +14,23 @@ pub struct HiddenNames {
 impl HiddenNames {
     /// The rule for a table with these partition columns.
     pub fn new(partition_columns: &[String], iceberg: bool) -> HiddenNames {
-        HiddenNames { partitions: partition_columns.iter().map(|column| format!("{column}=")).collect(), iceberg }
+        HiddenNames {
+            partitions: partition_columns
+                .iter()
+                .map(|column| format!("{column}="))
+                .collect(),
+            iceberg,
+        }
     }
 
     /// The rule for a version of a table.
     pub fn of(snapshot: &Snapshot) -> HiddenNames {
-        let formats = snapshot.metadata().configuration.get("delta.universalFormat.enabledFormats");
-        let iceberg = formats.is_some_and(|formats| formats.split(',').any(|format| format.trim() == "iceberg"));
+        let formats = snapshot
+            .metadata()
+            .configuration
+            .get("delta.universalFormat.enabledFormats");
+        let iceberg = formats
+            .is_some_and(|formats| formats.split(',').any(|format| format.trim() == "iceberg"));
         HiddenNames::new(snapshot.partition_columns(), iceberg)
     }
 
@@ -32,7 +42,10 @@ impl HiddenNames {
         (name.starts_with('.') || name.starts_with('_'))
             && !name.starts_with("_delta_index")
             && !name.starts_with("_change_data")
-            && !self.partitions.iter().any(|partition| name.starts_with(partition.as_str()))
+            && !self
+                .partitions
+                .iter()
+                .any(|partition| name.starts_with(partition.as_str()))
     }
 
     /// Whether any segment of a relative path is hidden.

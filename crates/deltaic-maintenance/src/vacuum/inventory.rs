@@ -23,7 +23,9 @@ pub(super) async fn find(
 ) -> Result<Found> {
     let mut newest: HashMap<String, FileMeta> = HashMap::new();
     while let Some(row) = rows.try_next().await? {
-        let Some(entry) = entry(table, &row, hidden) else { continue };
+        let Some(entry) = entry(table, &row, hidden) else {
+            continue;
+        };
         match newest.get_mut(&entry.path) {
             Some(known) if known.modified_ms >= entry.modified_ms => {}
             Some(known) => *known = entry,

@@ -38,11 +38,20 @@ impl Keep {
 
     /// Protects a file of the log and its deletion vector. Files outside of the table (those of a shallow clone's source)
     /// are never candidates, so nothing is to be noted for them.
-    fn protect(&mut self, table: &TableStore, path: &str, vector: Option<&DeletionVectorDescriptor>) -> Result<()> {
+    fn protect(
+        &mut self,
+        table: &TableStore,
+        path: &str,
+        vector: Option<&DeletionVectorDescriptor>,
+    ) -> Result<()> {
         if let Some(relative) = relative_path(table, path)? {
             self.insert(relative);
         }
-        if let Some(relative) = vector.map(|vector| vector_path(table, vector)).transpose()?.flatten() {
+        if let Some(relative) = vector
+            .map(|vector| vector_path(table, vector))
+            .transpose()?
+            .flatten()
+        {
             self.insert(relative);
         }
         Ok(())
@@ -50,7 +59,12 @@ impl Keep {
 
     /// Protects one relative decoded path and the directories above it.
     pub fn insert(&mut self, path: String) {
-        for (at, _) in path.match_indices('/').collect::<Vec<_>>().into_iter().rev() {
+        for (at, _) in path
+            .match_indices('/')
+            .collect::<Vec<_>>()
+            .into_iter()
+            .rev()
+        {
             if !self.directories.insert(path[..at].to_string()) {
                 break;
             }
@@ -76,14 +90,20 @@ impl Keep {
 pub(super) fn relative_path(table: &TableStore, path: &str) -> Result<Option<String>> {
     decode_uri_path(path)?;
     // What is left to fail is a place outside of this table or of this backend.
-    Ok(table.resolve(path).ok().and_then(|resolved| resolved.relative().map(ToString::to_string)))
+    Ok(table
+        .resolve(path)
+        .ok()
+        .and_then(|resolved| resolved.relative().map(ToString::to_string)))
 }
 
 /// The file of a deletion vector below the table's root; none if it lies elsewhere or in the log itself.
 ///
 /// # Errors
 /// The descriptor cannot be understood.
-pub(super) fn vector_path(table: &TableStore, vector: &DeletionVectorDescriptor) -> Result<Option<String>> {
+pub(super) fn vector_path(
+    table: &TableStore,
+    vector: &DeletionVectorDescriptor,
+) -> Result<Option<String>> {
     match vector.location()? {
         DeletionVectorLocation::Inline(_) => Ok(None),
         DeletionVectorLocation::Relative(path) => Ok(Some(path)),

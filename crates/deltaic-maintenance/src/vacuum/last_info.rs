@@ -27,7 +27,9 @@ pub(super) async fn write(table: &TableStore, mode: VacuumMode, end: Option<i64>
         // Nothing was read; what an earlier run has noted stays true.
         return;
     }
-    let info = LastVacuumInfo { latest_commit_version_outside_of_retention_window: end };
+    let info = LastVacuumInfo {
+        latest_commit_version_outside_of_retention_window: end,
+    };
     if let Ok(mut text) = serde_json::to_vec(&info) {
         text.push(b'\n');
         let _ = table.log().overwrite(NAME, Bytes::from(text)).await;

@@ -37,7 +37,9 @@ pub(super) async fn find(snapshot: &Snapshot, cutoff_ms: i64, keep: &Keep) -> Re
         },
         false => newest_until(&monotonic_times(&commits), cutoff_ms),
     };
-    let Some(end) = end else { return Ok(LiteFound::default()) };
+    let Some(end) = end else {
+        return Ok(LiteFound::default());
+    };
     let earliest = commits.first().map_or(0, |commit| commit.version);
     let saved = last_info::read(table).await;
     let start = range_start(earliest, saved)?;
@@ -46,7 +48,15 @@ pub(super) async fn find(snapshot: &Snapshot, cutoff_ms: i64, keep: &Keep) -> Re
     let mut note = |path: Option<String>, bytes: i64, time_ms: i64| {
         if let Some(path) = path.filter(|path| time_ms < cutoff_ms && !keep.has_file(path)) {
             let bytes = u64::try_from(bytes).unwrap_or(0);
-            files.insert(path.clone(), Candidate { path, bytes, time_ms, is_dir: false });
+            files.insert(
+                path.clone(),
+                Candidate {
+                    path,
+                    bytes,
+                    time_ms,
+                    is_dir: false,
+                },
+            );
         }
     };
     for version in start..=end {
@@ -54,7 +64,11 @@ pub(super) async fn find(snapshot: &Snapshot, cutoff_ms: i64, keep: &Keep) -> Re
             match action {
                 Action::Remove(remove) => {
                     let time = remove.deletion_timestamp.unwrap_or(0);
-                    note(relative_path(table, &remove.path)?, remove.size.unwrap_or(0), time);
+                    note(
+                        relative_path(table, &remove.path)?,
+                        remove.size.unwrap_or(0),
+                        time,
+                    );
                     if let Some(vector) = &remove.deletion_vector {
                         note(vector_path(table, vector)?, 0, time);
                     }
@@ -64,13 +78,23 @@ pub(super) async fn find(snapshot: &Snapshot, cutoff_ms: i64, keep: &Keep) -> Re
             }
         }
     }
-    let candidates = Found { found: files.into_values().collect(), directories: 0 };
-    Ok(LiteFound { candidates, end: Some(end) })
+    let candidates = Found {
+        found: files.into_values().collect(),
+        directories: 0,
+    };
+    Ok(LiteFound {
+        candidates,
+        end: Some(end),
+    })
 }
 
 /// The newest version that was committed at or before a moment.
 fn newest_until(times: &[CommitTime], ms: i64) -> Option<i64> {
-    times.iter().rev().find(|commit| commit.timestamp <= ms).map(|commit| commit.version)
+    times
+        .iter()
+        .rev()
+        .find(|commit| commit.timestamp <= ms)
+        .map(|commit| commit.version)
 }
 
 /// The first version to look at.

@@ -27,7 +27,9 @@ impl Retention {
     pub fn cutoff_with(&self, configured_ms: i64) -> i64 {
         match self.specified_ms {
             Some(_) => self.cutoff_ms,
-            None => self.cutoff_ms.min(self.now_ms.saturating_sub(configured_ms)),
+            None => self
+                .cutoff_ms
+                .min(self.now_ms.saturating_sub(configured_ms)),
         }
     }
 }
@@ -36,10 +38,18 @@ impl Retention {
 ///
 /// # Errors
 /// A negative retention, or one shorter than the table's while the check is on.
-pub fn resolve(retain_hours: Option<f64>, configured_ms: i64, now_ms: i64, options: &VacuumOptions) -> Result<Retention> {
+pub fn resolve(
+    retain_hours: Option<f64>,
+    configured_ms: i64,
+    now_ms: i64,
+    options: &VacuumOptions,
+) -> Result<Retention> {
     let mut notes = Vec::new();
     let mut specified_ms = retain_hours.map(|hours| round(hours).saturating_mul(HOUR_MS));
-    if options.profile == Profile::Delta43 && options.ignore_retention_window && specified_ms.is_some_and(|ms| ms != 0) {
+    if options.profile == Profile::Delta43
+        && options.ignore_retention_window
+        && specified_ms.is_some_and(|ms| ms != 0)
+    {
         specified_ms = None;
         notes.push(format!(
             "RETAIN with a value other than 0 hours has no effect: files are kept for {} hours, as the table property \
@@ -56,7 +66,13 @@ pub fn resolve(retain_hours: Option<f64>, configured_ms: i64, now_ms: i64, optio
         }
     }
     let cutoff_ms = now_ms.saturating_sub(specified_ms.unwrap_or(configured_ms));
-    Ok(Retention { specified_ms, configured_ms, now_ms, cutoff_ms, notes })
+    Ok(Retention {
+        specified_ms,
+        configured_ms,
+        now_ms,
+        cutoff_ms,
+        notes,
+    })
 }
 
 /// Half up, as `Math.round` of Java; NaN is 0, too large values saturate.
@@ -79,9 +95,8 @@ fn negative(profile: Profile) -> DeltaError {
 fn too_short(profile: Profile, configured_ms: i64) -> DeltaError {
     let hours = hours_up(configured_ms);
     let error = match profile {
-        Profile::Delta43 => {
-            DeltaError::new("DELTA_VACUUM_RETENTION_PERIOD_TOO_SHORT").param("configuredRetentionHours", hours)
-        }
+        Profile::Delta43 => DeltaError::new("DELTA_VACUUM_RETENTION_PERIOD_TOO_SHORT")
+            .param("configuredRetentionHours", hours),
         Profile::Delta40 => DeltaError::requirement(format!(
             "Are you sure you would like to vacuum files with such a low retention period? If you have\n\
              writers that are currently writing to this table, there is a risk that you may corrupt the\n\

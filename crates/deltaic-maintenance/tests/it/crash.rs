@@ -13,7 +13,12 @@ use deltaic_storage::hook::{FaultMode, FaultPlan};
 use crate::kit::{DAY, Kit};
 use crate::restore::options;
 
-const MODES: [FaultMode; 4] = [FaultMode::Fail, FaultMode::FailAfter, FaultMode::Stop, FaultMode::StopAfter];
+const MODES: [FaultMode; 4] = [
+    FaultMode::Fail,
+    FaultMode::FailAfter,
+    FaultMode::Stop,
+    FaultMode::StopAfter,
+];
 
 /// A table with expired, protected and live files.
 async fn table() -> Kit {
@@ -23,9 +28,14 @@ async fn table() -> Kit {
     kit.advance(8 * DAY);
     kit.append(&[Some("d"), Some("e")]).await;
     kit.remove(|path| path.starts_with("p=d")).await;
-    kit.delete_rows(&kit.snapshot().await.files().await.unwrap()[0].clone()).await;
+    kit.delete_rows(&kit.snapshot().await.files().await.unwrap()[0].clone())
+        .await;
     kit.write("stray.parquet").await;
-    kit.store.data().set_modified("stray.parquet", 0).await.unwrap();
+    kit.store
+        .data()
+        .set_modified("stray.parquet", 0)
+        .await
+        .unwrap();
     kit
 }
 
@@ -49,7 +59,10 @@ async fn vacuum_stopped_anywhere_leaves_a_whole_table_and_is_finished_later() {
             let plan = Arc::new(FaultPlan::new(at, mode));
             let broken = kit.store.hooked(plan.clone());
             let request = kit.request(None, false);
-            let options = VacuumOptions { batch: 1, ..VacuumOptions::default() };
+            let options = VacuumOptions {
+                batch: 1,
+                ..VacuumOptions::default()
+            };
             let outcome = vacuum::run(&broken, &request, None, &options, &kit.context, None).await;
             if !plan.reached() {
                 outcome.unwrap();
@@ -59,8 +72,16 @@ async fn vacuum_stopped_anywhere_leaves_a_whole_table_and_is_finished_later() {
             assert_eq!(live(&kit.store).await, wanted, "{mode:?} at {at}");
             kit.vacuum(&request, &options).await.unwrap();
             let left = kit.files().await;
-            assert!(!left.iter().any(|path| path.contains("p=a/") || path.contains("stray")), "{mode:?} at {at}: {left:?}");
-            assert!(left.iter().any(|path| path.contains("p=d/")), "{mode:?} at {at}: a protected file is gone");
+            assert!(
+                !left
+                    .iter()
+                    .any(|path| path.contains("p=a/") || path.contains("stray")),
+                "{mode:?} at {at}: {left:?}"
+            );
+            assert!(
+                left.iter().any(|path| path.contains("p=d/")),
+                "{mode:?} at {at}: a protected file is gone"
+            );
             assert_eq!(live(&kit.store).await, wanted, "{mode:?} at {at}");
         }
     }
@@ -72,8 +93,15 @@ async fn restore_stopped_anywhere_leaves_the_old_or_the_new_version() {
         for at in 0.. {
             let kit = table().await;
             let before = live(&kit.store).await;
-            let target: BTreeSet<String> =
-                Snapshot::load(&kit.store, Some(3)).await.unwrap().files().await.unwrap().iter().map(|add| add.key().0).collect();
+            let target: BTreeSet<String> = Snapshot::load(&kit.store, Some(3))
+                .await
+                .unwrap()
+                .files()
+                .await
+                .unwrap()
+                .iter()
+                .map(|add| add.key().0)
+                .collect();
             assert_ne!(before, target);
             let plan = Arc::new(FaultPlan::new(at, mode));
             let broken = kit.store.hooked(plan.clone());
@@ -93,7 +121,9 @@ async fn restore_stopped_anywhere_leaves_the_old_or_the_new_version() {
                 Err(_) => assert!(after == before || after == target, "{mode:?} at {at}"),
             }
             if after == before {
-                crate::restore::restore(&kit, 3, &options(&kit)).await.unwrap();
+                crate::restore::restore(&kit, 3, &options(&kit))
+                    .await
+                    .unwrap();
             }
             assert_eq!(live(&kit.store).await, target, "{mode:?} at {at}");
         }

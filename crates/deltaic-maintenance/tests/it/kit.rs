@@ -34,19 +34,37 @@ impl Kit {
     pub async fn new(partitioned: bool, properties: &[(&str, &str)]) -> Kit {
         let clock = ManualClock::at(START);
         let memory = MemoryBackend::with_clock(Arc::new(clock.clone()));
-        let store = StorageFactory::default().with_memory(memory).open("memory:/w/t").unwrap();
+        let store = StorageFactory::default()
+            .with_memory(memory)
+            .open("memory:/w/t")
+            .unwrap();
         Kit::create(store, clock, partitioned, properties).await
     }
 
     /// The same on a local disk.
     pub async fn local(folder: &std::path::Path, properties: &[(&str, &str)]) -> Kit {
-        let store = StorageFactory::default().open(&format!("{}/t", folder.display())).unwrap();
+        let store = StorageFactory::default()
+            .open(&format!("{}/t", folder.display()))
+            .unwrap();
         Kit::create(store, ManualClock::at(START), true, properties).await
     }
 
-    async fn create(store: TableStore, clock: ManualClock, partitioned: bool, properties: &[(&str, &str)]) -> Kit {
-        let context = CommitContext { clock: Arc::new(clock.clone()), ..CommitContext::default() };
-        let kit = Kit { store, clock, context, names: 0 };
+    async fn create(
+        store: TableStore,
+        clock: ManualClock,
+        partitioned: bool,
+        properties: &[(&str, &str)],
+    ) -> Kit {
+        let context = CommitContext {
+            clock: Arc::new(clock.clone()),
+            ..CommitContext::default()
+        };
+        let kit = Kit {
+            store,
+            clock,
+            context,
+            names: 0,
+        };
         let schema = StructType::new([
             StructField::nullable("id", DataType::Long),
             StructField::nullable("p", DataType::String),
@@ -55,16 +73,29 @@ impl Kit {
         if partitioned {
             metadata.partition_columns = vec!["p".to_string()];
         }
-        metadata.configuration = properties.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+        metadata.configuration = properties
+            .iter()
+            .map(|(key, value)| (key.to_string(), value.to_string()))
+            .collect();
         let mut transaction = Transaction::create(&kit.store, Operation::new("CREATE TABLE"));
         transaction.set_metadata(metadata);
         transaction.set_protocol(Protocol {
             min_reader_version: 3,
             min_writer_version: 7,
             reader_features: Some(vec!["deletionVectors".to_string()]),
-            writer_features: Some(vec!["deletionVectors".to_string(), "appendOnly".to_string(), "invariants".to_string()]),
+            writer_features: Some(vec![
+                "deletionVectors".to_string(),
+                "appendOnly".to_string(),
+                "invariants".to_string(),
+            ]),
         });
-        let version = transaction.commit(&kit.context).await.unwrap().into_result().unwrap().version;
+        let version = transaction
+            .commit(&kit.context)
+            .await
+            .unwrap()
+            .into_result()
+            .unwrap()
+            .version;
         kit.date_commit(version).await;
         kit
     }
@@ -83,7 +114,11 @@ impl Kit {
 
     /// Gives a commit file the clock's time (the disk has its own clock).
     pub async fn date_commit(&self, version: i64) {
-        self.store.data().set_modified(&format!("_delta_log/{version:020}.json"), self.now()).await.unwrap();
+        self.store
+            .data()
+            .set_modified(&format!("_delta_log/{version:020}.json"), self.now())
+            .await
+            .unwrap();
     }
 
     /// A new name in a partition's folder, decoded.
@@ -98,13 +133,28 @@ impl Kit {
 
     /// Writes a data file, not yet committed, dated by the clock.
     pub async fn write(&self, path: &str) {
-        self.store.data().create(path, Bytes::from(path.as_bytes().to_vec())).await.unwrap();
-        self.store.data().set_modified(path, self.now()).await.unwrap();
+        self.store
+            .data()
+            .create(path, Bytes::from(path.as_bytes().to_vec()))
+            .await
+            .unwrap();
+        self.store
+            .data()
+            .set_modified(path, self.now())
+            .await
+            .unwrap();
     }
 
     pub fn add_of(&self, path: &str, partition: Option<&str>) -> Add {
-        let values: BTreeMap<String, Option<String>> =
-            partition.map(|value| ("p".to_string(), (!value.is_empty()).then(|| value.to_string()))).into_iter().collect();
+        let values: BTreeMap<String, Option<String>> = partition
+            .map(|value| {
+                (
+                    "p".to_string(),
+                    (!value.is_empty()).then(|| value.to_string()),
+                )
+            })
+            .into_iter()
+            .collect();
         Add {
             path: encode_uri_path(path),
             partition_values: values,
@@ -117,7 +167,13 @@ impl Kit {
     }
 
     pub async fn commit(&self, transaction: Transaction) -> i64 {
-        let version = transaction.commit(&self.context).await.unwrap().into_result().unwrap().version;
+        let version = transaction
+            .commit(&self.context)
+            .await
+            .unwrap()
+            .into_result()
+            .unwrap()
+            .version;
         self.date_commit(version).await;
         version
     }
@@ -158,7 +214,10 @@ impl Kit {
         self.write(&path).await;
         let mut transaction = Transaction::begin(&snapshot, Operation::new("DELETE"));
         transaction.remove(add.to_remove(self.now(), true));
-        transaction.add(Add { deletion_vector: Some(vector), ..add.clone() });
+        transaction.add(Add {
+            deletion_vector: Some(vector),
+            ..add.clone()
+        });
         self.commit(transaction).await;
         path
     }
@@ -184,15 +243,34 @@ impl Kit {
 
     /// Decoded paths of all files outside of the log, sorted.
     pub async fn files(&self) -> Vec<String> {
-        let listed: Vec<_> = self.store.data().list("", None).try_collect().await.unwrap();
-        let mut paths: Vec<String> =
-            listed.into_iter().filter(|meta| !meta.is_dir && !meta.path.starts_with("_delta_log")).map(|meta| meta.path).collect();
+        let listed: Vec<_> = self
+            .store
+            .data()
+            .list("", None)
+            .try_collect()
+            .await
+            .unwrap();
+        let mut paths: Vec<String> = listed
+            .into_iter()
+            .filter(|meta| !meta.is_dir && !meta.path.starts_with("_delta_log"))
+            .map(|meta| meta.path)
+            .collect();
         paths.sort();
         paths
     }
 
     pub async fn directories(&self) -> Vec<String> {
-        let listed: Vec<_> = self.store.data().list("", None).try_collect().await.unwrap();
-        listed.into_iter().filter(|meta| meta.is_dir && !meta.path.starts_with("_delta_log")).map(|meta| meta.path).collect()
+        let listed: Vec<_> = self
+            .store
+            .data()
+            .list("", None)
+            .try_collect()
+            .await
+            .unwrap();
+        listed
+            .into_iter()
+            .filter(|meta| meta.is_dir && !meta.path.starts_with("_delta_log"))
+            .map(|meta| meta.path)
+            .collect()
     }
 }

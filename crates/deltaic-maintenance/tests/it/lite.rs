@@ -6,19 +6,36 @@ use deltaic_maintenance::vacuum::VacuumOptions;
 use crate::kit::{DAY, Kit};
 
 fn lite(kit: &Kit) -> Vacuum {
-    Vacuum { mode: Some(VacuumMode::Lite), ..kit.request(Some(0.0), false) }
+    Vacuum {
+        mode: Some(VacuumMode::Lite),
+        ..kit.request(Some(0.0), false)
+    }
 }
 
 fn full(kit: &Kit) -> Vacuum {
-    Vacuum { mode: Some(VacuumMode::Full), ..kit.request(Some(0.0), false) }
+    Vacuum {
+        mode: Some(VacuumMode::Full),
+        ..kit.request(Some(0.0), false)
+    }
 }
 
 fn unchecked() -> VacuumOptions {
-    VacuumOptions { retention_check: false, ..VacuumOptions::default() }
+    VacuumOptions {
+        retention_check: false,
+        ..VacuumOptions::default()
+    }
 }
 
 async fn info(kit: &Kit) -> String {
-    String::from_utf8(kit.store.log().read("_last_vacuum_info").await.unwrap().to_vec()).unwrap()
+    String::from_utf8(
+        kit.store
+            .log()
+            .read("_last_vacuum_info")
+            .await
+            .unwrap()
+            .to_vec(),
+    )
+    .unwrap()
 }
 
 #[tokio::test]
@@ -31,9 +48,18 @@ async fn what_the_log_removed_goes_and_strays_stay() {
     kit.remove(|path| path != kept[0]).await;
     kit.advance(1000);
     let report = kit.vacuum(&lite(&kit), &unchecked()).await.unwrap();
-    assert_eq!((report.candidates, report.deleted, report.directories), (1, 1, 1));
-    assert_eq!(kit.files().await, [kept[0].clone(), "stray.parquet".to_string()]);
-    assert_eq!(info(&kit).await, "{\"latestCommitVersionOutsideOfRetentionWindow\":3}\n");
+    assert_eq!(
+        (report.candidates, report.deleted, report.directories),
+        (1, 1, 1)
+    );
+    assert_eq!(
+        kit.files().await,
+        [kept[0].clone(), "stray.parquet".to_string()]
+    );
+    assert_eq!(
+        info(&kit).await,
+        "{\"latestCommitVersionOutsideOfRetentionWindow\":3}\n"
+    );
     kit.advance(1000);
     let again = kit.vacuum(&lite(&kit), &unchecked()).await.unwrap();
     assert_eq!((again.candidates, again.deleted), (0, 0));
@@ -55,7 +81,11 @@ async fn a_log_without_its_beginning_is_refused_unless_lite_has_seen_it() {
     }
     seen.vacuum(&lite(&seen), &unchecked()).await.unwrap();
     for kit in [&kit, &seen] {
-        kit.store.log().delete("00000000000000000000.json").await.unwrap();
+        kit.store
+            .log()
+            .delete("00000000000000000000.json")
+            .await
+            .unwrap();
     }
     let error = kit.vacuum(&lite(&kit), &unchecked()).await.unwrap_err();
     assert_eq!(error.class(), Some("DELTA_CANNOT_VACUUM_LITE"));
@@ -68,8 +98,14 @@ async fn a_log_that_is_all_young_gives_nothing_to_do() {
     kit.append(&[None]).await;
     kit.remove(|_| true).await;
     kit.advance(DAY);
-    let request = Vacuum { mode: Some(VacuumMode::Lite), ..kit.request(None, false) };
-    let report = kit.vacuum(&request, &VacuumOptions::default()).await.unwrap();
+    let request = Vacuum {
+        mode: Some(VacuumMode::Lite),
+        ..kit.request(None, false)
+    };
+    let report = kit
+        .vacuum(&request, &VacuumOptions::default())
+        .await
+        .unwrap();
     assert_eq!((report.candidates, report.deleted), (0, 0));
     assert_eq!(kit.files().await.len(), 1);
 }

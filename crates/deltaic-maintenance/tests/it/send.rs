@@ -13,10 +13,14 @@ fn sendable<T: Send>(_: T) {}
 #[test]
 fn futures_can_be_sent_between_threads() {
     // Compiling is the test; nothing is awaited.
-    let _ = |table: &TableStore, request: &Vacuum, options: &VacuumOptions, context: &CommitContext| {
-        sendable(vacuum::run(table, request, None, options, context, None));
-    };
-    let _ = |table: &TableStore, request: &Restore, options: &RestoreOptions, context: &CommitContext| {
+    let _ =
+        |table: &TableStore, request: &Vacuum, options: &VacuumOptions, context: &CommitContext| {
+            sendable(vacuum::run(table, request, None, options, context, None));
+        };
+    let _ = |table: &TableStore,
+             request: &Restore,
+             options: &RestoreOptions,
+             context: &CommitContext| {
         sendable(restore::run(table, request, options, context));
     };
     let _ = |snapshot: &Snapshot, to: &TimeTravel, options: &TravelOptions| {

@@ -17,18 +17,30 @@ async fn table() -> Kit {
 }
 
 async fn at(kit: &Kit, to: TimeTravel, wall: bool) -> Result<i64> {
-    let options = TravelOptions { zone: Zone::utc(), wall, now_ms: kit.now() };
+    let options = TravelOptions {
+        zone: Zone::utc(),
+        wall,
+        now_ms: kit.now(),
+    };
     resolve(&kit.snapshot().await, &to, TravelForm::Read, &options).await
 }
 
 fn moment(ms: i64) -> TimeTravel {
-    TimeTravel::Timestamp { micros: ms * 1000, text: String::new() }
+    TimeTravel::Timestamp {
+        micros: ms * 1000,
+        text: String::new(),
+    }
 }
 
 #[tokio::test]
 async fn a_moment_finds_the_version_that_stood_then() {
     let kit = table().await;
-    for (ms, version) in [(START, 0), (START + DAY - 1, 0), (START + DAY, 1), (START + 3 * DAY, 3)] {
+    for (ms, version) in [
+        (START, 0),
+        (START + DAY - 1, 0),
+        (START + DAY, 1),
+        (START + 3 * DAY, 3),
+    ] {
         assert_eq!(at(&kit, moment(ms), false).await.unwrap(), version);
     }
 }
@@ -42,7 +54,9 @@ async fn moments_outside_are_refused_with_the_edge() {
         "[DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION] The provided timestamp (2025-12-31 23:59:59.999) is before the \
          earliest version available to\nthis table (2026-01-01 00:00:00.0). Please use a timestamp after 2026-01-01 00:00:00."
     );
-    let late = at(&kit, moment(START + 3 * DAY + 1), false).await.unwrap_err();
+    let late = at(&kit, moment(START + 3 * DAY + 1), false)
+        .await
+        .unwrap_err();
     assert_eq!(
         late.to_string(),
         "[DELTA_TIMESTAMP_GREATER_THAN_COMMIT] The provided timestamp (2026-01-04 00:00:00.001) is after the latest version \

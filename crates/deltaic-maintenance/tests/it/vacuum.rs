@@ -8,7 +8,10 @@ use futures::{StreamExt, stream};
 use crate::kit::{DAY, HOUR, Kit};
 
 fn unchecked() -> VacuumOptions {
-    VacuumOptions { retention_check: false, ..VacuumOptions::default() }
+    VacuumOptions {
+        retention_check: false,
+        ..VacuumOptions::default()
+    }
 }
 
 #[tokio::test]
@@ -22,10 +25,20 @@ async fn files_that_left_longer_ago_than_the_retention_go_and_others_stay() {
     kit.remove(|path| path == old[1]).await;
     kit.advance(4 * DAY + HOUR);
     kit.write("uncommitted.parquet").await;
-    let report = kit.vacuum(&kit.request(None, false), &VacuumOptions::default()).await.unwrap();
-    assert_eq!((report.candidates, report.deleted, report.directories), (1, 1, 1));
+    let report = kit
+        .vacuum(&kit.request(None, false), &VacuumOptions::default())
+        .await
+        .unwrap();
+    assert_eq!(
+        (report.candidates, report.deleted, report.directories),
+        (1, 1, 1)
+    );
     assert_eq!(report.candidate_bytes, old[0].len() as u64);
-    let mut left = vec![old[1].clone(), young[0].clone(), "uncommitted.parquet".to_string()];
+    let mut left = vec![
+        old[1].clone(),
+        young[0].clone(),
+        "uncommitted.parquet".to_string(),
+    ];
     left.sort();
     assert_eq!(kit.files().await, left);
 }
@@ -36,20 +49,36 @@ async fn start_and_end_stand_in_the_history_with_their_numbers() {
     kit.append(&[None]).await;
     kit.remove(|_| true).await;
     kit.advance(1);
-    kit.vacuum(&kit.request(Some(0.0), false), &unchecked()).await.unwrap();
+    kit.vacuum(&kit.request(Some(0.0), false), &unchecked())
+        .await
+        .unwrap();
     let rows = history::rows(&kit.snapshot().await, Some(2)).await.unwrap();
     let text = |pairs: &Option<Vec<(String, Option<String>)>>| {
-        pairs.iter().flatten().map(|(key, value)| format!("{key}={}", value.as_deref().unwrap_or("null"))).collect::<Vec<_>>()
+        pairs
+            .iter()
+            .flatten()
+            .map(|(key, value)| format!("{key}={}", value.as_deref().unwrap_or("null")))
+            .collect::<Vec<_>>()
     };
     assert_eq!(rows[1].operation.as_deref(), Some("VACUUM START"));
     assert_eq!(
         text(&rows[1].operation_parameters),
-        ["retentionCheckEnabled=false", "defaultRetentionMillis=604800000", "specifiedRetentionMillis=0"]
+        [
+            "retentionCheckEnabled=false",
+            "defaultRetentionMillis=604800000",
+            "specifiedRetentionMillis=0"
+        ]
     );
-    assert_eq!(text(&rows[1].operation_metrics), ["numFilesToDelete=1", "sizeOfDataToDelete=18"]);
+    assert_eq!(
+        text(&rows[1].operation_metrics),
+        ["numFilesToDelete=1", "sizeOfDataToDelete=18"]
+    );
     assert_eq!(rows[0].operation.as_deref(), Some("VACUUM END"));
     assert_eq!(text(&rows[0].operation_parameters), ["status=COMPLETED"]);
-    assert_eq!(text(&rows[0].operation_metrics), ["numDeletedFiles=1", "numVacuumedDirectories=1"]);
+    assert_eq!(
+        text(&rows[0].operation_metrics),
+        ["numDeletedFiles=1", "numVacuumedDirectories=1"]
+    );
     for row in &rows {
         assert_eq!(row.isolation_level.as_deref(), Some("SnapshotIsolation"));
         assert_eq!(row.is_blind_append, Some(true));
@@ -62,8 +91,14 @@ async fn a_dry_run_lists_paths_and_changes_nothing() {
     let paths = kit.append(&[Some("a b"), Some("a%b"), Some("ä/ö")]).await;
     kit.remove(|_| true).await;
     kit.advance(8 * DAY);
-    let report = kit.vacuum(&kit.request(None, true), &VacuumOptions::default()).await.unwrap();
-    let mut wanted: Vec<String> = paths.iter().map(|path| format!("memory:/w/t/{path}")).collect();
+    let report = kit
+        .vacuum(&kit.request(None, true), &VacuumOptions::default())
+        .await
+        .unwrap();
+    let mut wanted: Vec<String> = paths
+        .iter()
+        .map(|path| format!("memory:/w/t/{path}"))
+        .collect();
     wanted.sort();
     assert_eq!(report.paths, wanted);
     assert_eq!(report.end_version, None);
@@ -72,7 +107,10 @@ async fn a_dry_run_lists_paths_and_changes_nothing() {
 }
 
 async fn deleted(kit: &Kit) -> u64 {
-    kit.vacuum(&kit.request(None, false), &VacuumOptions::default()).await.unwrap().deleted
+    kit.vacuum(&kit.request(None, false), &VacuumOptions::default())
+        .await
+        .unwrap()
+        .deleted
 }
 
 #[tokio::test]
@@ -86,29 +124,55 @@ async fn directories_go_one_level_a_run_and_hidden_ones_never() {
     kit.write("sub/_hidden/stray").await;
     kit.advance(8 * DAY);
     assert_eq!(deleted(&kit).await, 2);
-    assert_eq!(kit.directories().await, ["_hidden", "a", "p=x", "p=y", "sub", "a/b", "a/b/c", "sub/_hidden"]);
+    assert_eq!(
+        kit.directories().await,
+        [
+            "_hidden",
+            "a",
+            "p=x",
+            "p=y",
+            "sub",
+            "a/b",
+            "a/b/c",
+            "sub/_hidden"
+        ]
+    );
     // p=x and a/b/c; a and a/b are not empty when their turn comes.
     assert_eq!(deleted(&kit).await, 2);
     assert_eq!(deleted(&kit).await, 1);
     assert_eq!(deleted(&kit).await, 1);
     assert_eq!(deleted(&kit).await, 0);
-    assert_eq!(kit.directories().await, ["_hidden", "p=y", "sub", "sub/_hidden"]);
+    assert_eq!(
+        kit.directories().await,
+        ["_hidden", "p=y", "sub", "sub/_hidden"]
+    );
 }
 
 #[tokio::test]
 async fn deletion_vectors_of_protected_files_stay() {
     let mut kit = Kit::new(false, &[]).await;
     kit.append(&[None]).await;
-    let first = kit.delete_rows(&kit.snapshot().await.files().await.unwrap()[0].clone()).await;
+    let first = kit
+        .delete_rows(&kit.snapshot().await.files().await.unwrap()[0].clone())
+        .await;
     kit.advance(8 * DAY);
-    let second = kit.delete_rows(&kit.snapshot().await.files().await.unwrap()[0].clone()).await;
+    let second = kit
+        .delete_rows(&kit.snapshot().await.files().await.unwrap()[0].clone())
+        .await;
     kit.advance(DAY);
-    kit.vacuum(&kit.request(None, false), &VacuumOptions::default()).await.unwrap();
+    kit.vacuum(&kit.request(None, false), &VacuumOptions::default())
+        .await
+        .unwrap();
     assert!(kit.files().await.contains(&first), "left a day ago");
     kit.advance(7 * DAY);
-    kit.vacuum(&kit.request(None, false), &VacuumOptions::default()).await.unwrap();
+    kit.vacuum(&kit.request(None, false), &VacuumOptions::default())
+        .await
+        .unwrap();
     let files = kit.files().await;
-    assert!(!files.contains(&first) && files.contains(&second) && files.len() == 2, "{files:?}");
+    assert!(
+        !files.contains(&first) && files.contains(&second) && files.len() == 2,
+        "{files:?}"
+    );
 }
 
 #[tokio::test]
@@ -118,7 +182,12 @@ async fn an_inventory_replaces_the_listing() {
     kit.write("stray.parquet").await;
     kit.write("not-listed.parquet").await;
     kit.advance(8 * DAY);
-    let row = |path: &str| InventoryRow { path: path.to_string(), length: 4, is_dir: false, modification_time: 0 };
+    let row = |path: &str| InventoryRow {
+        path: path.to_string(),
+        length: 4,
+        is_dir: false,
+        modification_time: 0,
+    };
     let rows = [
         row("memory:/w/t/stray.parquet"),
         row(&format!("memory:/w/t/{}", live[0])),
@@ -128,10 +197,24 @@ async fn an_inventory_replaces_the_listing() {
         row("memory:/w/t/sub/../_delta_log/00000000000000000000.json"),
     ];
     let rows = stream::iter(rows.map(Ok)).boxed();
-    let report =
-        vacuum::run(&kit.store, &kit.request(None, false), Some(rows), &VacuumOptions::default(), &kit.context, None).await.unwrap();
-    assert_eq!((report.candidates, report.deleted, report.candidate_bytes), (1, 1, 4));
-    assert_eq!(kit.files().await, ["not-listed.parquet".to_string(), live[0].clone()]);
+    let report = vacuum::run(
+        &kit.store,
+        &kit.request(None, false),
+        Some(rows),
+        &VacuumOptions::default(),
+        &kit.context,
+        None,
+    )
+    .await
+    .unwrap();
+    assert_eq!(
+        (report.candidates, report.deleted, report.candidate_bytes),
+        (1, 1, 4)
+    );
+    assert_eq!(
+        kit.files().await,
+        ["not-listed.parquet".to_string(), live[0].clone()]
+    );
     assert_eq!(kit.snapshot().await.version(), 3);
 }
 
@@ -140,11 +223,23 @@ async fn an_inventory_that_breaks_off_deletes_nothing() {
     let kit = Kit::new(false, &[]).await;
     kit.write("stray.parquet").await;
     kit.clock.advance(8 * DAY);
-    let row = InventoryRow { path: "memory:/w/t/stray.parquet".to_string(), length: 4, is_dir: false, modification_time: 0 };
+    let row = InventoryRow {
+        path: "memory:/w/t/stray.parquet".to_string(),
+        length: 4,
+        is_dir: false,
+        modification_time: 0,
+    };
     let broken = deltaic_protocol::DeltaError::unclassed("java.io.IOException", "broken");
     let rows = stream::iter([Ok(row), Err(broken)]).boxed();
-    let result =
-        vacuum::run(&kit.store, &kit.request(None, false), Some(rows), &VacuumOptions::default(), &kit.context, None).await;
+    let result = vacuum::run(
+        &kit.store,
+        &kit.request(None, false),
+        Some(rows),
+        &VacuumOptions::default(),
+        &kit.context,
+        None,
+    )
+    .await;
     assert_eq!(result.unwrap_err().text(), "broken");
     assert_eq!(kit.files().await, ["stray.parquet"]);
     assert_eq!(kit.snapshot().await.version(), 0);
@@ -156,8 +251,14 @@ async fn without_logging_no_commit_is_made() {
     kit.append(&[None]).await;
     kit.remove(|_| true).await;
     kit.advance(8 * DAY);
-    let options = VacuumOptions { logging: Some(false), ..VacuumOptions::default() };
-    let report = kit.vacuum(&kit.request(None, false), &options).await.unwrap();
+    let options = VacuumOptions {
+        logging: Some(false),
+        ..VacuumOptions::default()
+    };
+    let report = kit
+        .vacuum(&kit.request(None, false), &options)
+        .await
+        .unwrap();
     assert_eq!((report.deleted, report.end_version), (1, None));
     assert_eq!(kit.snapshot().await.version(), 2);
 }
@@ -165,18 +266,43 @@ async fn without_logging_no_commit_is_made() {
 #[tokio::test]
 async fn a_retention_without_effect_is_noted() {
     let kit = Kit::new(false, &[]).await;
-    let report = kit.vacuum(&kit.request(Some(24.0), true), &VacuumOptions::default()).await.unwrap();
+    let report = kit
+        .vacuum(&kit.request(Some(24.0), true), &VacuumOptions::default())
+        .await
+        .unwrap();
     assert_eq!(report.notes.len(), 1);
     assert!(report.notes[0].contains("168 hours"), "{:?}", report.notes);
-    let classic = VacuumOptions { profile: Profile::Delta40, ..VacuumOptions::default() };
-    assert!(kit.vacuum(&kit.request(Some(24.0), true), &classic).await.is_err());
-    let report = kit.vacuum(&kit.request(Some(200.0), true), &classic).await.unwrap();
-    assert_eq!((report.notes.len(), report.cutoff_ms), (0, kit.now() - 200 * HOUR));
+    let classic = VacuumOptions {
+        profile: Profile::Delta40,
+        ..VacuumOptions::default()
+    };
+    assert!(
+        kit.vacuum(&kit.request(Some(24.0), true), &classic)
+            .await
+            .is_err()
+    );
+    let report = kit
+        .vacuum(&kit.request(Some(200.0), true), &classic)
+        .await
+        .unwrap();
+    assert_eq!(
+        (report.notes.len(), report.cutoff_ms),
+        (0, kit.now() - 200 * HOUR)
+    );
 }
 
 #[tokio::test]
 async fn the_session_may_make_lite_the_default() {
     let kit = Kit::new(false, &[]).await;
-    let options = VacuumOptions { lite_by_default: true, ..VacuumOptions::default() };
-    assert_eq!(kit.vacuum(&kit.request(None, true), &options).await.unwrap().mode, VacuumMode::Lite);
+    let options = VacuumOptions {
+        lite_by_default: true,
+        ..VacuumOptions::default()
+    };
+    assert_eq!(
+        kit.vacuum(&kit.request(None, true), &options)
+            .await
+            .unwrap()
+            .mode,
+        VacuumMode::Lite
+    );
 }
