@@ -74,6 +74,10 @@ pub struct VacuumReport {
     pub failed: Vec<(String, String)>,
     /// Files younger than this moment stay; milliseconds since 1970-01-01 UTC.
     pub cutoff_ms: i64,
+    /// Files that have left the table and are kept for old versions.
+    pub kept_removed: u64,
+    /// When the first of them may go; milliseconds since 1970-01-01 UTC.
+    pub next_expiry_ms: Option<i64>,
     /// The version of the VACUUM END commit, where one was written.
     pub end_version: Option<i64>,
     /// What the user should know: options without effect, files left alone and why.

@@ -4,6 +4,7 @@
 //! by a thin asynchronous layer. No query engine is involved.
 
 pub mod alter;
+pub mod constraints;
 pub mod detail;
 pub mod history;
 pub mod properties;

@@ -30,6 +30,8 @@ pub use hidden::HiddenNames;
 pub use keep::Keep;
 pub use retention::{Retention, resolve as resolve_retention};
 
+const DAY_MS: i64 = 24 * 3_600_000;
+
 /// A stream of inventory rows.
 pub type InventoryStream = BoxStream<'static, Result<InventoryRow>>;
 
@@ -125,9 +127,19 @@ pub async fn run(
         directories: candidates.directories + 1,
         failed: Vec::new(),
         cutoff_ms: retention.cutoff_ms,
+        kept_removed: keep.removed,
+        next_expiry_ms: keep
+            .oldest_removed_ms
+            .map(|oldest| oldest.saturating_add(now.saturating_sub(retention.cutoff_ms))),
         end_version: None,
         notes: std::mem::take(&mut retention.notes),
     };
+    for nested in &candidates.nested_tables {
+        report.notes.push(format!(
+            "{} is a table of its own and was left alone",
+            table.root().display(nested)
+        ));
+    }
     if request.dry_run {
         report.paths = candidates
             .found
@@ -146,7 +158,10 @@ pub async fn run(
     } else {
         snapshot.update().await?
     };
-    let outcome = delete::run(&started, candidates, &retention, options, progress).await;
+    // Nobody else has committed in between: what was to be kept is still known.
+    let unchanged = started.version() == snapshot.version() + i64::from(logged);
+    let keep = if unchanged { Some(keep) } else { None };
+    let outcome = delete::run(&started, keep, candidates, &retention, options, progress).await;
     let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(error) => {
@@ -168,6 +183,13 @@ pub async fn run(
     if logged {
         report.end_version = Some(commits::end(&outcome.snapshot, Some(&report), context).await?);
     }
-    last_info::write(table, mode, lite_end).await;
+    if report.failed.is_empty() {
+        last_info::write(table, mode, lite_end).await;
+    }
+    // What writers that died a day ago have left in the log folder; it is in nobody's way, so a failure does not matter.
+    let _ = table
+        .log()
+        .remove_unfinished(now.saturating_sub(DAY_MS))
+        .await;
     Ok(report)
 }

@@ -375,3 +375,38 @@ fn a_renamed_partition_column_keeps_its_name_in_files() {
     assert!(rename_column(&mapped(), &path("p"), "ID").is_err());
     assert!(rename_column(&mapped(), &path("p"), "P").is_ok());
 }
+
+#[test]
+fn constraints_come_and_go_with_their_text() {
+    use crate::constraints::{add_constraint, drop_constraint};
+    let added = add_constraint(&state(&[]), "Positive", "amount > 0").unwrap();
+    assert_eq!(
+        added.metadata.configuration["delta.constraints.positive"],
+        "amount > 0"
+    );
+    assert_eq!(added.protocol, Some(Protocol::legacy(1, 3)));
+    let with = state(&[("delta.constraints.positive", "amount > 0")]);
+    assert_eq!(
+        add_constraint(&with, "positive", "x").unwrap_err().class(),
+        Some("DELTA_CONSTRAINT_ALREADY_EXISTS")
+    );
+    let dropped = drop_constraint(&with, "positive", false, "`default`.`t`").unwrap();
+    assert_eq!(
+        (parameter(&dropped, "expr"), parameter(&dropped, "existed")),
+        ("amount > 0", "true")
+    );
+    let error = drop_constraint(&with, "nothing", false, "`default`.`t`").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "[DELTA_CONSTRAINT_DOES_NOT_EXIST] Cannot drop nonexistent constraint nothing from table `default`.`t`. To avoid \
+         throwing an error, provide the parameter IF EXISTS or set the SQL session configuration \
+         spark.databricks.delta.constraints.assumesDropIfExists.enabled to true."
+    );
+    assert_eq!(
+        parameter(
+            &drop_constraint(&with, "nothing", true, "t").unwrap(),
+            "existed"
+        ),
+        "false"
+    );
+}

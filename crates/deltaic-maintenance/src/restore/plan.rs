@@ -1,14 +1,16 @@
 //! What a RESTORE commits: the difference between two versions (pure).
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use deltaic_command::RestoreReport;
 use deltaic_log::Snapshot;
-use deltaic_protocol::action::{Add, DomainMetadata, FileKey, Metadata, Protocol, Remove};
+use deltaic_log::files::FileKey;
+use deltaic_protocol::action::{Add, DomainMetadata, Metadata, Protocol, Remove};
 use deltaic_protocol::error::Result;
 use deltaic_protocol::schema::metadata::IDENTITY_HIGH_WATER_MARK;
 use deltaic_protocol::schema::{StructField, StructType};
+use deltaic_storage::TableRoot;
 use serde_json::Value;
 
 const CLUSTERING: &str = "delta.clustering";
@@ -17,6 +19,8 @@ const ROW_TRACKING: &str = "delta.rowTracking";
 /// The two versions.
 #[derive(Debug, Clone)]
 pub struct RestoreState {
+    /// Where the table is; two spellings of a path in it are one file.
+    pub root: TableRoot,
     /// Live files of the newest version.
     pub current_files: Vec<Arc<Add>>,
     /// Live files of the version to restore, in the order of the log.
@@ -42,6 +46,7 @@ impl RestoreState {
     /// A version cannot be read.
     pub async fn read(current: &Snapshot, target: &Snapshot) -> Result<RestoreState> {
         Ok(RestoreState {
+            root: current.store().root().clone(),
             current_files: current.files().await?.to_vec(),
             target_files: target.files().await?.to_vec(),
             current_metadata: current.metadata().as_ref().clone(),
@@ -79,14 +84,14 @@ pub fn plan(state: &RestoreState, now_ms: i64, protocol_downgrade: bool) -> Resu
     let keys = |files: &[Arc<Add>]| {
         files
             .iter()
-            .map(|add| (add.key(), add.size))
-            .collect::<HashMap<FileKey, i64>>()
+            .map(|add| FileKey::of_add(&state.root, add))
+            .collect::<HashSet<FileKey>>()
     };
     let (current, target) = (keys(&state.current_files), keys(&state.target_files));
     let adds: Vec<Add> = state
         .target_files
         .iter()
-        .filter(|add| !current.contains_key(&add.key()))
+        .filter(|add| !current.contains(&FileKey::of_add(&state.root, add)))
         .map(|add| Add {
             data_change: true,
             ..add.as_ref().clone()
@@ -95,7 +100,7 @@ pub fn plan(state: &RestoreState, now_ms: i64, protocol_downgrade: bool) -> Resu
     let removes: Vec<Remove> = state
         .current_files
         .iter()
-        .filter(|add| !target.contains_key(&add.key()))
+        .filter(|add| !target.contains(&FileKey::of_add(&state.root, add)))
         .map(|add| add.to_remove(now_ms, true))
         .collect();
     let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);

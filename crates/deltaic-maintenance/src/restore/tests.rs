@@ -29,6 +29,7 @@ fn file(path: &str, vector: Option<&str>) -> Arc<Add> {
 fn state(current: Vec<Arc<Add>>, target: Vec<Arc<Add>>) -> RestoreState {
     let schema = StructType::new([StructField::nullable("id", DataType::Long)]);
     RestoreState {
+        root: deltaic_storage::TableRoot::new(deltaic_storage::Scheme::Memory, "/w/t"),
         current_files: current,
         target_files: target,
         current_metadata: Metadata::new("t", &schema),
@@ -67,6 +68,16 @@ fn files_are_told_apart_by_path_and_vector() {
         (report.removed_files_size, report.restored_files_size),
         (20, 10)
     );
+}
+
+#[test]
+fn an_absolute_path_is_the_same_file_as_a_relative_one() {
+    let state = state(
+        vec![file("memory:/w/t/a%20b", None)],
+        vec![file("a%20b", None)],
+    );
+    let plan = plan(&state, 0, false).unwrap();
+    assert_eq!((plan.adds.len(), plan.removes.len()), (0, 0));
 }
 
 #[test]

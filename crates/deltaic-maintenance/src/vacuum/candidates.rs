@@ -3,11 +3,11 @@
 //! Pure but for the listing that feeds it: found entries go in one by one, and only those that may still become
 //! candidates are held.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use deltaic_protocol::error::Result;
-use deltaic_storage::{FileMeta, TableStore};
+use deltaic_storage::{FileMeta, LOG_DIR, TableStore};
 use futures::TryStreamExt;
 
 use super::{HiddenNames, Keep};
@@ -33,6 +33,7 @@ pub struct Candidates<'a> {
     files: Vec<Candidate>,
     directories: Vec<String>,
     above_old_files: HashSet<String>,
+    nested_tables: BTreeSet<String>,
     directories_seen: u64,
 }
 
@@ -43,6 +44,8 @@ pub struct Found {
     pub found: Vec<Candidate>,
     /// Directories seen.
     pub directories: u64,
+    /// Folders of other tables below this one; nothing in them is a candidate.
+    pub nested_tables: Vec<String>,
 }
 
 impl Found {
@@ -61,7 +64,15 @@ impl<'a> Candidates<'a> {
             files: Vec::new(),
             directories: Vec::new(),
             above_old_files: HashSet::new(),
+            nested_tables: BTreeSet::new(),
             directories_seen: 0,
+        }
+    }
+
+    /// Notes that a folder below this table is a table of its own, whose files are that table's business.
+    pub fn nested_table(&mut self, folder: &str) {
+        if !self.nested_tables.contains(folder) {
+            self.nested_tables.insert(folder.to_string());
         }
     }
 
@@ -114,11 +125,18 @@ impl<'a> Candidates<'a> {
                     is_dir: true,
                 }),
         );
+        let nested = self.nested_tables;
+        found.retain(|candidate| {
+            !nested
+                .iter()
+                .any(|table| is_at_or_below(&candidate.path, table))
+        });
         found.sort();
         found.dedup_by(|a, b| a.path == b.path);
         Found {
             found,
             directories: self.directories_seen,
+            nested_tables: nested.into_iter().collect(),
         }
     }
 }
@@ -140,12 +158,29 @@ pub(super) async fn list(
         Some(Arc::new(move |path: &str| !rule.hides(last_name(path)))),
     );
     while let Some(entry) = entries.try_next().await? {
+        if let Some(table) = nested_table_of(&entry.path) {
+            candidates.nested_table(table);
+        }
         // A store without directories shows all segments of a path at once.
         if !hidden.hides_path(&entry.path) {
             candidates.push(entry);
         }
     }
     Ok(candidates.finish())
+}
+
+/// The folder whose log an entry is or belongs to, if that is not the listed table's own.
+fn nested_table_of(path: &str) -> Option<&str> {
+    let (at, log) = path
+        .match_indices(LOG_DIR)
+        .find(|(at, _)| *at > 0 && path.as_bytes()[at - 1] == b'/')?;
+    let after = &path[at + log.len()..];
+    (after.is_empty() || after.starts_with('/')).then(|| &path[..at - 1])
+}
+
+fn is_at_or_below(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn last_name(path: &str) -> &str {

@@ -21,12 +21,13 @@ pub(super) struct Deleted {
     pub(super) snapshot: Snapshot,
 }
 
-/// Deletes the candidates that still may go. `started` is the newest version.
+/// Deletes the candidates that still may go. `started` is the newest version, `keep` what it needs where that is known.
 ///
 /// # Errors
 /// The log cannot be read any more; then no further file is deleted.
 pub(super) async fn run(
     started: &Snapshot,
+    keep: Option<Keep>,
     candidates: Found,
     retention: &Retention,
     options: &VacuumOptions,
@@ -42,7 +43,14 @@ pub(super) async fn run(
         failed: Vec::new(),
         snapshot: started.clone(),
     };
-    let mut guard = Guard::new(started, retention).await?;
+    let mut guard = match keep {
+        Some(keep) => Guard {
+            snapshot: started.clone(),
+            keep,
+            cutoff_ms: retention.cutoff_ms,
+        },
+        None => Guard::new(started, retention).await?,
+    };
     for (number, batch) in files.chunks(options.batch.max(1)).enumerate() {
         if number > 0 {
             guard.refresh(retention).await?;

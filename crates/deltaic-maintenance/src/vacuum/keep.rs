@@ -14,6 +14,10 @@ use futures::TryStreamExt;
 pub struct Keep {
     files: HashSet<String>,
     directories: HashSet<String>,
+    /// Tombstones that still protect their files.
+    pub(super) removed: u64,
+    /// The oldest of them; milliseconds since 1970-01-01 UTC.
+    pub(super) oldest_removed_ms: Option<i64>,
 }
 
 impl Keep {
@@ -29,7 +33,13 @@ impl Keep {
             keep.protect(table, &add.path, add.deletion_vector.as_ref())?;
         }
         for remove in snapshot.tombstones().await? {
-            if remove.deletion_timestamp.unwrap_or(0) >= cutoff_ms {
+            let time = remove.deletion_timestamp.unwrap_or(0);
+            if time >= cutoff_ms {
+                keep.removed += 1;
+                keep.oldest_removed_ms = Some(
+                    keep.oldest_removed_ms
+                        .map_or(time, |oldest| oldest.min(time)),
+                );
                 keep.protect(table, &remove.path, remove.deletion_vector.as_ref())?;
             }
         }

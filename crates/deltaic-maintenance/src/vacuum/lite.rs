@@ -19,7 +19,7 @@ use super::last_info;
 pub(super) struct LiteFound {
     /// The candidates.
     pub(super) candidates: Found,
-    /// The newest version that was looked at; none if all of the log is younger than the retention.
+    /// The newest version of which nothing is left to do; none if all of the log is younger than the retention.
     pub(super) end: Option<i64>,
 }
 
@@ -59,11 +59,16 @@ pub(super) async fn find(snapshot: &Snapshot, cutoff_ms: i64, keep: &Keep) -> Re
             );
         }
     };
+    let mut seen = end;
     for version in start..=end {
         for action in read_commit(table, version).await? {
             match action {
                 Action::Remove(remove) => {
                     let time = remove.deletion_timestamp.unwrap_or(0);
+                    if time >= cutoff_ms {
+                        // By its writer's clock too young, though its commit is old: the next run must look again.
+                        seen = seen.min(version - 1);
+                    }
                     note(
                         relative_path(table, &remove.path)?,
                         remove.size.unwrap_or(0),
@@ -80,11 +85,11 @@ pub(super) async fn find(snapshot: &Snapshot, cutoff_ms: i64, keep: &Keep) -> Re
     }
     let candidates = Found {
         found: files.into_values().collect(),
-        directories: 0,
+        ..Found::default()
     };
     Ok(LiteFound {
         candidates,
-        end: Some(end),
+        end: Some(seen).filter(|seen| *seen >= 0),
     })
 }
 

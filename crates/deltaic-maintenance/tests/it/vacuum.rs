@@ -306,3 +306,92 @@ async fn the_session_may_make_lite_the_default() {
         VacuumMode::Lite
     );
 }
+
+#[tokio::test]
+async fn the_files_of_a_table_in_a_folder_below_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut kit = Kit::local(folder.path(), &[]).await;
+    kit.write("stray").await;
+    kit.write("other/part-0.parquet").await;
+    kit.write("other/_delta_log/00000000000000000000.json")
+        .await;
+    kit.advance(8 * DAY);
+    let report = kit
+        .vacuum(&kit.request(None, false), &VacuumOptions::default())
+        .await
+        .unwrap();
+    assert_eq!(report.deleted, 1);
+    assert_eq!(
+        report.notes,
+        [format!(
+            "file:{}/t/other is a table of its own and was left alone",
+            folder.path().display()
+        )]
+    );
+    assert_eq!(
+        kit.files().await,
+        [
+            "other/_delta_log/00000000000000000000.json",
+            "other/part-0.parquet"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn files_of_a_shallow_clones_source_are_never_touched() {
+    let mut kit = Kit::new(false, &[]).await;
+    let source = "memory:/w/source/part-0.parquet";
+    let path = kit.store.root().absolute("/w/source/part-0.parquet");
+    kit.store
+        .data()
+        .create(&path, bytes::Bytes::new())
+        .await
+        .unwrap();
+    let mut transaction = deltaic_log::Transaction::begin(
+        &kit.snapshot().await,
+        deltaic_log::Operation::new("CLONE"),
+    );
+    transaction.add(deltaic_protocol::action::Add {
+        path: source.to_string(),
+        ..kit.add_of("x", None)
+    });
+    kit.commit(transaction).await;
+    kit.remove(|_| true).await;
+    kit.advance(8 * DAY);
+    for mode in [VacuumMode::Full, VacuumMode::Lite] {
+        let request = deltaic_command::Vacuum {
+            mode: Some(mode),
+            ..kit.request(None, false)
+        };
+        assert_eq!(
+            kit.vacuum(&request, &VacuumOptions::default())
+                .await
+                .unwrap()
+                .candidates,
+            0
+        );
+    }
+    assert!(kit.store.data().exists(&path).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_dry_run_says_what_is_kept_and_until_when() {
+    let mut kit = Kit::new(false, &[]).await;
+    kit.append(&[None, None]).await;
+    kit.advance(DAY);
+    let removed = kit.now();
+    kit.remove(|_| true).await;
+    kit.advance(DAY);
+    let report = kit
+        .vacuum(&kit.request(None, true), &VacuumOptions::default())
+        .await
+        .unwrap();
+    assert_eq!(
+        (
+            report.candidates,
+            report.kept_removed,
+            report.next_expiry_ms
+        ),
+        (0, 2, Some(removed + 7 * DAY))
+    );
+}
