@@ -36,7 +36,7 @@ pub fn add_columns(
         if let Some(comment) = &column.comment {
             field = field.with_comment(comment);
         }
-        check_nullable(parents, &field)?;
+        check_nullable(&field)?;
         shown.push(shown_column(parents, &field, column.position.as_ref()));
         edit::in_parent(&mut schema, &column.path, |parent, _| {
             edit::insert(parent, field, column.position.as_ref())
@@ -89,18 +89,15 @@ pub(super) fn position_text(position: &ColumnPosition) -> String {
     }
 }
 
-/// Rows that are there already have no value for a new column, so it must be nullable.
-fn check_nullable(parents: &[String], field: &StructField) -> Result<()> {
-    if field.nullable {
+/// Rows that are there already have no value for a new column, so everything in it must be nullable.
+fn check_nullable(field: &StructField) -> Result<()> {
+    let mut all_nullable = true;
+    StructType::new([field.clone()]).for_each_field(&mut |inner| all_nullable &= inner.nullable);
+    if all_nullable {
         return Ok(());
     }
-    if parents.is_empty() {
-        return Err(DeltaError::new("DELTA_UNSUPPORTED_ADD_NOT_NULL_COLUMN").with_text(format!(
-            "NOT NULL is not supported in ALTER TABLE ADD COLUMNS: column {} would be null in the rows that are there",
-            field.name
-        )));
-    }
-    Err(DeltaError::new("DELTA_NOT_NULL_NESTED_FIELD"))
+    Err(DeltaError::new("DELTA_OPERATION_NOT_ALLOWED")
+        .param("operation", "NOT NULL in ALTER TABLE ADD COLUMNS"))
 }
 
 fn already_there(path: &[String], schema: &StructType) -> DeltaError {

@@ -410,3 +410,20 @@ fn constraints_come_and_go_with_their_text() {
         "false"
     );
 }
+
+#[test]
+fn a_new_column_must_be_nullable_through_and_through() {
+    let strict = NewColumn {
+        nullable: false,
+        ..column("n", DataType::Long, None)
+    };
+    let inner = DataType::structure([StructField::new("x", DataType::Long, false)]);
+    for column in [strict, column("n", inner, None)] {
+        let error = add_columns(&state(&[]), &[column], &fresh).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "[DELTA_OPERATION_NOT_ALLOWED] Operation not allowed: `NOT NULL in ALTER TABLE ADD COLUMNS` is not supported for \
+             Delta tables"
+        );
+    }
+}

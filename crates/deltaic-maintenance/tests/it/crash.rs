@@ -129,3 +129,77 @@ async fn restore_stopped_anywhere_leaves_the_old_or_the_new_version() {
         }
     }
 }
+
+/// Runs in a process of its own, which dies at the operation that the parent has chosen.
+#[tokio::test]
+async fn child_that_dies_in_vacuum() {
+    let (Ok(folder), Ok(at)) = (
+        std::env::var("DELTAIC_TEST_CRASH"),
+        std::env::var("DELTAIC_TEST_AT"),
+    ) else {
+        return;
+    };
+    let store = deltaic_storage::StorageFactory::default()
+        .open(&format!("{folder}/t"))
+        .unwrap();
+    let plan = Arc::new(FaultPlan::new(at.parse().unwrap(), FaultMode::Abort));
+    let request = deltaic_command::Vacuum {
+        target: deltaic_command::TableRef::Path(String::new()),
+        mode: None,
+        retain_hours: Some(0.0),
+        dry_run: false,
+        inventory: None,
+    };
+    let options = VacuumOptions {
+        retention_check: false,
+        batch: 1,
+        ..VacuumOptions::default()
+    };
+    let context = deltaic_log::CommitContext::default();
+    vacuum::run(
+        &store.hooked(plan),
+        &request,
+        None,
+        &options,
+        &context,
+        None,
+    )
+    .await
+    .unwrap();
+}
+
+#[tokio::test]
+async fn a_process_that_dies_in_vacuum_leaves_a_whole_table_on_disk() {
+    for at in (0..).step_by(4) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut kit = Kit::local(folder.path(), &[("delta.checkpointInterval", "3")]).await;
+        kit.append(&[Some("a"), Some("b c"), Some("d")]).await;
+        kit.remove(|path| path.starts_with("p=a/")).await;
+        let wanted = live(&kit.store).await;
+        let finished = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "crash::child_that_dies_in_vacuum"])
+            .env("DELTAIC_TEST_CRASH", folder.path())
+            .env("DELTAIC_TEST_AT", at.to_string())
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .status()
+            .unwrap()
+            .success();
+        assert_eq!(live(&kit.store).await, wanted, "died at {at}");
+        kit.clock
+            .set(deltaic_protocol::Clock::now_ms(&deltaic_protocol::SystemClock) + DAY);
+        let request = kit.request(Some(0.0), false);
+        let options = VacuumOptions {
+            retention_check: false,
+            ..VacuumOptions::default()
+        };
+        vacuum::run(&kit.store, &request, None, &options, &kit.context, None)
+            .await
+            .unwrap();
+        assert_eq!(kit.files().await.len(), wanted.len(), "died at {at}");
+        if finished {
+            assert!(at > 16, "only {at} operations");
+            break;
+        }
+    }
+}

@@ -380,7 +380,7 @@ async fn check_expired(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, max_shrink_iters: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 400, ..ProptestConfig::default() })]
 
     #[test]
     fn vacuum_keeps_what_is_protected_and_deletes_what_has_expired(steps in prop::collection::vec(step(), 5..40)) {
