@@ -16,6 +16,8 @@ use crate::shell::{Outcome, timed, workspace_root};
 pub struct SourceFile {
     pub path: String,
     pub text: String,
+    /// Only tests see it.
+    pub is_test: bool,
 }
 
 /// Run all rules and fail with every breach.
@@ -64,9 +66,78 @@ fn files() -> Outcome<Vec<SourceFile>> {
         // Deleted but not yet committed, or not text: nothing to judge.
         let Ok(bytes) = fs::read(&full) else { continue };
         if let Ok(text) = String::from_utf8(bytes) {
-            files.push(SourceFile { path, text });
+            let is_test = is_test_name(&path);
+            files.push(SourceFile {
+                path,
+                text,
+                is_test,
+            });
         }
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
+    mark_test_modules(&mut files);
     Ok(files)
+}
+
+/// Files that are tests by their name or their folder.
+fn is_test_name(path: &str) -> bool {
+    let named = |part: &str| {
+        matches!(part, "tests" | "tests.rs" | "benches" | "examples") || part.ends_with("_tests.rs")
+    };
+    path.split('/').any(named)
+}
+
+/// Files that are tests because their parent declares them under `#[cfg(test)]`, and the files below them.
+fn mark_test_modules(files: &mut [SourceFile]) {
+    let mut folders = Vec::new();
+    for file in files.iter().filter(|file| file.path.ends_with(".rs")) {
+        let stem = file.path.trim_end_matches(".rs");
+        let folder = match stem.rsplit_once('/') {
+            Some((folder, "lib" | "main" | "mod")) => folder,
+            _ => stem,
+        };
+        let modules = lexer::test_modules(&file.text);
+        folders.extend(
+            modules
+                .into_iter()
+                .map(|module| format!("{folder}/{module}")),
+        );
+    }
+    for file in files {
+        let inside = |folder: &String| {
+            file.path
+                .strip_prefix(folder.as_str())
+                .is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
+        };
+        file.is_test |= folders.iter().any(inside);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SourceFile, is_test_name, mark_test_modules};
+
+    #[test]
+    fn modules_declared_for_tests_only_are_tests_with_all_below_them() {
+        let make = |path: &str, text: &str| SourceFile {
+            path: path.into(),
+            text: text.into(),
+            is_test: is_test_name(path),
+        };
+        let mut files = [
+            make(
+                "c/src/lib.rs",
+                "mod a; #[cfg(test)] mod help; #[cfg(test)] mod inline { }",
+            ),
+            make("c/src/a.rs", "#[cfg(test)]\npub(crate) mod more;"),
+            make("c/src/a/more.rs", ""),
+            make("c/src/help.rs", ""),
+            make("c/src/help/below.rs", ""),
+            make("c/src/helper.rs", ""),
+            make("c/src/a/tests.rs", ""),
+        ];
+        mark_test_modules(&mut files);
+        let marked: Vec<bool> = files.iter().map(|file| file.is_test).collect();
+        assert_eq!(marked, [false, false, true, true, true, false, true]);
+    }
 }

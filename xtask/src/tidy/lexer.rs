@@ -13,6 +13,31 @@ pub fn tokens_outside_tests(source: &str) -> Vec<Token> {
     without_tests(tokens(source))
 }
 
+/// Names of the modules that a file declares for tests only, in files of their own.
+pub fn test_modules(source: &str) -> Vec<String> {
+    let tokens = tokens(source);
+    let mut found = Vec::new();
+    for at in 0..tokens.len() {
+        let Some(after) = test_attribute(&tokens, at) else {
+            continue;
+        };
+        let item: Vec<&str> = tokens[after..]
+            .iter()
+            .map(|t| t.text.as_str())
+            .take_while(|t| !matches!(*t, ";" | "{"))
+            .collect();
+        let own_file = tokens
+            .get(after + item.len())
+            .is_some_and(|t| t.text == ";");
+        if let [.., "mod", name] = item.as_slice()
+            && own_file
+        {
+            found.push((*name).to_owned());
+        }
+    }
+    found
+}
+
 fn tokens(source: &str) -> Vec<Token> {
     let chars: Vec<char> = source.chars().collect();
     let mut out = Vec::new();

@@ -22,7 +22,7 @@ pub fn check(files: &[SourceFile]) -> Vec<String> {
         let Some((folder, inside)) = file.path.split_once("/src/") else {
             continue;
         };
-        if !inside.ends_with(".rs") || inside.starts_with("bin/") || is_test_file(inside) {
+        if !inside.ends_with(".rs") || inside.starts_with("bin/") || file.is_test {
             continue;
         }
         crates.entry(folder).or_default().push(Module {
@@ -35,13 +35,6 @@ pub fn check(files: &[SourceFile]) -> Vec<String> {
         .into_iter()
         .flat_map(|(folder, modules)| cycles(folder, &modules))
         .collect()
-}
-
-/// Files that only tests see.
-pub fn is_test_file(inside: &str) -> bool {
-    inside
-        .split('/')
-        .any(|part| part == "tests" || part == "tests.rs" || part.ends_with("_tests.rs"))
 }
 
 fn module_path(inside: &str) -> ModulePath {
@@ -289,6 +282,7 @@ mod tests {
         let make = |(path, text): &(&str, &str)| SourceFile {
             path: format!("c/src/{path}"),
             text: (*text).into(),
+            is_test: super::super::is_test_name(path),
         };
         check(&files.iter().map(make).collect::<Vec<_>>()).len()
     }

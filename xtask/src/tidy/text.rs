@@ -2,7 +2,6 @@
 
 use super::SourceFile;
 use super::lexer::{Token, tokens_outside_tests};
-use super::modules::is_test_file;
 
 /// Beginnings of paths that exist on one machine only.
 const MACHINE_PATHS: &[&str] = &["/work/", "/root/", "/home/", "/Users/", "/tmp/target"];
@@ -24,19 +23,12 @@ pub fn check(files: &[SourceFile]) -> Vec<String> {
         if file.path.ends_with(".rs") {
             head(file, &mut found);
             attributes(file, &mut found);
-            if !in_tests(&file.path) {
+            if !file.is_test {
                 panics(file, &mut found);
             }
         }
     }
     found
-}
-
-fn in_tests(path: &str) -> bool {
-    is_test_file(path)
-        || path
-            .split('/')
-            .any(|part| matches!(part, "benches" | "examples"))
 }
 
 fn head(file: &SourceFile, found: &mut Vec<String>) {
@@ -89,18 +81,12 @@ fn attributes(file: &SourceFile, found: &mut Vec<String>) {
     }
 }
 
+/// What clippy's lints against panics do not see: unfinished work, and the lints switched off.
 fn panics(file: &SourceFile, found: &mut Vec<String>) {
     let tokens = tokens_outside_tests(&file.text);
     let text = |n: usize| tokens.get(n).map_or("", |t: &Token| t.text.as_str());
     for (n, token) in tokens.iter().enumerate() {
         let word = token.text.as_str();
-        let call = n > 0 && text(n - 1) == "." && text(n + 1) == "(";
-        if call && (word == "unwrap" || (word == "expect" && text(n + 2) == "\"\"")) {
-            found.push(format!(
-                "{}:{}: .{word}() outside tests",
-                file.path, token.line
-            ));
-        }
         if FORBIDDEN_MACROS.contains(&word) && text(n + 1) == "!" {
             found.push(format!(
                 "{}:{}: {word}! outside tests",
@@ -128,6 +114,7 @@ mod tests {
         check(&[SourceFile {
             path: path.into(),
             text: text.into(),
+            is_test: super::super::is_test_name(path),
         }])
     }
 
@@ -146,7 +133,7 @@ mod tests {
         assert_eq!(
             breaches(
                 "a/src/b.rs",
-                &format!("{head}fn f() {{ x.unwrap(); y.expect(\"z\"); todo!() }}")
+                &format!("{head}fn f() {{ panic!(); dbg!(y); todo!() }}")
             )
             .len(),
             3
@@ -154,17 +141,13 @@ mod tests {
         assert_eq!(
             breaches(
                 "a/src/b.rs",
-                &format!("{head}fn f() {{ p.expect(Token::Comma); x.unwrap_or(1) }}")
+                &format!("{head}fn f() {{ p.expect(Token::Comma); todo(1) }}")
             )
             .len(),
             0
         );
         assert_eq!(
-            breaches(
-                "a/src/b/tests.rs",
-                &format!("{head}fn f() {{ x.unwrap(); }}")
-            )
-            .len(),
+            breaches("a/src/b/tests.rs", &format!("{head}fn f() {{ todo!() }}")).len(),
             0
         );
     }
