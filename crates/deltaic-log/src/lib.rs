@@ -22,7 +22,7 @@ pub mod snapshot;
 pub mod transaction;
 
 #[cfg(test)]
-mod testing;
+mod tests;
 
 pub use files::FileSummary;
 pub use ids::{Ids, RandomIds};

@@ -1,3 +1,4 @@
+//! Schemas to Arrow and back.
 #![allow(clippy::unwrap_used)]
 use super::*;
 use serde_json::json;

@@ -1,10 +1,11 @@
+//! Checkpoints written and read back: columns, pointer, parts, sidecars.
 #![allow(clippy::unwrap_used)]
 use super::schema::Layout;
 use super::*;
 use crate::ids::RandomIds;
 use crate::maintain;
 use crate::snapshot::Snapshot;
-use crate::testing::{memory_store, write};
+use crate::tests::{memory_store, write};
 use crate::transaction::{CommitContext, Operation, Transaction};
 use bytes::Bytes;
 use deltaic_protocol::action::{Add, Metadata, Protocol};

@@ -1,3 +1,4 @@
+//! What log cleanup may remove.
 #![allow(clippy::unwrap_used)]
 use super::*;
 use deltaic_protocol::file_name;

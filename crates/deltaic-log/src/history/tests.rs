@@ -1,6 +1,7 @@
+//! Times of commits, the history, and versions by moment.
 #![allow(clippy::unwrap_used)]
 use super::*;
-use crate::testing::{table, write};
+use crate::tests::{table, write};
 use deltaic_protocol::file_name;
 use deltaic_protocol::timestamp::Zone;
 use deltaic_storage::FileMeta;

@@ -1,3 +1,4 @@
+//! Segments out of listings.
 #![allow(clippy::unwrap_used)]
 use super::*;
 use deltaic_storage::Scheme;

@@ -1,3 +1,4 @@
+//! Predicates against statistics and partition values.
 #![allow(clippy::unwrap_used)]
 use super::*;
 use deltaic_protocol::schema::DataType;

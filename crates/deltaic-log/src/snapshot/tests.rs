@@ -1,9 +1,10 @@
+//! Loading and updating: replay, hints, damage, cost.
 #![allow(clippy::unwrap_used)]
 use super::*;
 use crate::checkpoint::{CheckpointColumns, CheckpointContent, write_checkpoint};
 use crate::ids::RandomIds;
 use crate::maintain;
-use crate::testing::{memory_store, show, table, write};
+use crate::tests::{memory_store, show, table, write};
 use bytes::Bytes;
 use deltaic_protocol::file_name::LAST_CHECKPOINT;
 use deltaic_storage::hook::{OpKind, RequestCounter};

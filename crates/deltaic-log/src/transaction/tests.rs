@@ -1,8 +1,9 @@
+//! Commits: their text, races, refusals, and what follows them.
 #![allow(clippy::unwrap_used, clippy::panic)]
 use super::*;
 use crate::checksum::read_checksum;
 use crate::commit::read_commit;
-use crate::testing::{action, memory_store, show, table, write};
+use crate::tests::{action, memory_store, show, table, write};
 use deltaic_protocol::clock::ManualClock;
 use deltaic_protocol::file_name;
 use deltaic_storage::hook::{FaultMode, FaultPlan, OpKind};

@@ -1,7 +1,8 @@
+//! The rules of the conflict check, one by one.
 #![allow(clippy::unwrap_used)]
 use super::*;
 use crate::skipping::{Comparison, Value};
-use crate::testing::parse;
+use crate::tests::parse;
 use deltaic_protocol::error::DeltaError;
 use deltaic_protocol::schema::DataType;
 use deltaic_storage::Scheme;
