@@ -21,11 +21,11 @@ mod table;
 pub use data_store::{DataStore, Descend};
 pub use factory::{StorageFactory, StorageOptions};
 pub use log_store::LogStore;
-pub use meta::{DeleteOutcome, DirOutcome, FileMeta, PutOutcome};
+pub use meta::{DeleteOutcome, DirOutcome, FileMeta, FileStream, PutOutcome};
 pub use object_path::{from_object_path, to_object_path};
 pub use path::{DataPath, decode_uri_path, encode_uri_path};
 pub use root::{Scheme, TableRoot};
-pub use table::{FileStream, TableStore};
+pub use table::TableStore;
 
 /// The folder of the log inside a table.
 pub const LOG_DIR: &str = "_delta_log";

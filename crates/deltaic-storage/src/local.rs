@@ -7,6 +7,7 @@
 
 mod blocking;
 mod data;
+mod failure;
 mod fs;
 mod log;
 mod object;

@@ -1,5 +1,11 @@
 //! What a store says about files: listing entries and the outcomes of writes and deletes.
 
+use deltaic_protocol::error::Result;
+use futures::stream::BoxStream;
+
+/// A stream of listing entries.
+pub type FileStream = BoxStream<'static, Result<FileMeta>>;
+
 /// One entry of a listing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileMeta {

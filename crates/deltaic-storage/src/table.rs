@@ -3,16 +3,12 @@
 use std::sync::Arc;
 
 use deltaic_protocol::error::Result;
-use futures::stream::BoxStream;
 use object_store::ObjectStore;
 
 use crate::hook::{HookedDataStore, HookedLogStore, HookedObjectStore, StoreHook};
 use crate::path::DataPath;
 use crate::root::TableRoot;
-use crate::{DataStore, FileMeta, LogStore};
-
-/// A stream of listing entries.
-pub type FileStream = BoxStream<'static, Result<FileMeta>>;
+use crate::{DataStore, LogStore};
 
 /// The stores of one table; cheap to clone.
 #[derive(Clone)]

@@ -21,12 +21,11 @@ use object_store::{
     PutResult, Result,
 };
 
+use super::failure::{STORE, object_error};
 use super::upload::LocalUpload;
 use super::{fs, os_path, walk};
 use crate::object_path::{from_object_path, to_object_path};
 use crate::{Descend, FileMeta};
-
-const STORE: &str = "deltaic-file";
 
 /// All files of the machine by absolute path.
 #[derive(Debug, Clone)]
@@ -50,21 +49,6 @@ impl std::fmt::Display for LocalObjectStore {
 /// The operating system's path of a location.
 fn place(location: &Path) -> PathBuf {
     os_path(&from_object_path(location))
-}
-
-/// The classed error of a failed call.
-pub(super) fn object_error(path: &OsPath, error: io::Error) -> Error {
-    let path = path.to_string_lossy().into_owned();
-    let source = Box::new(io::Error::new(error.kind(), format!("{path}: {error}")));
-    match error.kind() {
-        ErrorKind::NotFound | ErrorKind::NotADirectory => Error::NotFound { path, source },
-        ErrorKind::AlreadyExists => Error::AlreadyExists { path, source },
-        ErrorKind::PermissionDenied => Error::PermissionDenied { path, source },
-        _ => Error::Generic {
-            store: STORE,
-            source,
-        },
-    }
 }
 
 async fn blocking<T, F>(path: PathBuf, work: F) -> Result<T>

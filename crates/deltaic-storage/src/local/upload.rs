@@ -12,8 +12,8 @@ use async_trait::async_trait;
 use futures::FutureExt;
 use object_store::{Error, MultipartUpload, PutPayload, PutResult, Result, UploadPart};
 
+use super::failure::object_error;
 use super::fs;
-use super::object::object_error;
 
 /// An upload that has begun.
 #[derive(Debug)]
