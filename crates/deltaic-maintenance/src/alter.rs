@@ -45,7 +45,7 @@ impl TableState {
             metadata: snapshot.metadata().as_ref().clone(),
             protocol: snapshot.protocol().as_ref().clone(),
             schema: StructType::clone(snapshot.schema()),
-            clustering_columns: crate::detail::clustering_columns(snapshot),
+            clustering_columns: crate::facts::clustering_columns(snapshot),
         }
     }
 

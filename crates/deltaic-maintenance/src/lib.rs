@@ -6,6 +6,7 @@
 pub mod alter;
 pub mod constraints;
 pub mod detail;
+mod facts;
 pub mod history;
 pub mod properties;
 pub mod restore;

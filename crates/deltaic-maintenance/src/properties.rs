@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::alter::mapping::{self, PhysicalName};
 use crate::alter::{TableChange, TableState};
+pub use crate::facts::feature_names;
 
 /// SET TBLPROPERTIES. Versions and features among them raise the protocol; `comment` is the table's description.
 ///
@@ -146,14 +147,6 @@ pub fn show_one(state: &TableState, key: &str, table: &str) -> (String, String) 
         .map(|(_, value)| value);
     let value = value.unwrap_or_else(|| format!("Table {table} does not have property: {key}"));
     (key.to_string(), value)
-}
-
-/// All features that a protocol supports, sorted; also those that only its versions imply.
-pub fn feature_names(protocol: &Protocol) -> Vec<String> {
-    let mut names = protocol.supported_features();
-    names.sort();
-    names.dedup();
-    names
 }
 
 /// The spelling under which a key is stored.
