@@ -185,22 +185,10 @@ impl Edit for Binder<'_> {
                 *expr = value;
             }
             Expr::Function(function) => {
-                if self.object_name(&mut function.name)?
-                    && matches!(function.args, FunctionArguments::None)
-                {
-                    let mut parts: Vec<Ident> = function
-                        .name
-                        .0
-                        .iter()
-                        .filter_map(|part| part.as_ident().cloned())
-                        .collect();
-                    *expr = match (parts.len(), parts.pop()) {
-                        (1, Some(only)) => Expr::Identifier(only),
-                        (_, last) => {
-                            parts.extend(last);
-                            Expr::CompoundIdentifier(parts)
-                        }
-                    };
+                let resolved = self.object_name(&mut function.name)?;
+                let column = resolved && matches!(function.args, FunctionArguments::None);
+                if let (true, Some(named)) = (column, column_of(&function.name)) {
+                    *expr = named;
                 }
             }
             _ => {}
@@ -221,6 +209,21 @@ impl Edit for Binder<'_> {
         }
         Ok(())
     }
+}
+
+/// A name as a column.
+fn column_of(name: &ObjectName) -> Option<Expr> {
+    let mut parts: Vec<Ident> = name
+        .0
+        .iter()
+        .filter_map(|part| part.as_ident().cloned())
+        .collect();
+    let last = parts.pop()?;
+    if parts.is_empty() {
+        return Some(Expr::Identifier(last));
+    }
+    parts.push(last);
+    Some(Expr::CompoundIdentifier(parts))
 }
 
 /// The value at the parameter's place in the text, so that errors point there.

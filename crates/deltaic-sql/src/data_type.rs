@@ -2,10 +2,14 @@
 
 use deltaic_protocol::schema::{DataType, StructField};
 use sqlparser::ast::{
-    ArrayElemTypeDef, CharacterLength, DataType as Sql, ExactNumberInfo, IntervalFields,
+    ArrayElemTypeDef, CharacterLength, DataType as Sql, ExactNumberInfo, Expr, IntervalFields,
+    SqlOption, Value,
 };
 
-use crate::parser::{comment_of, not_null};
+/// Key of the option that carries a field's comment.
+pub(crate) const COMMENT: &str = "COMMENT";
+/// Key of the option that says a field is NOT NULL.
+pub(crate) const NOT_NULL: &str = "NOT NULL";
 
 /// Spark's type; `None` for types that Spark does not have. CHAR and VARCHAR are STRING here, see [`char_type`].
 pub fn to_spark(sql: &Sql) -> Option<DataType> {
@@ -98,4 +102,27 @@ fn interval(fields: Option<&IntervalFields>) -> DataType {
         Some(F::HourToSecond) => day_time(1, 3),
         Some(F::MinuteToSecond) => day_time(2, 3),
     }
+}
+
+/// The comment among a struct field's options.
+fn comment_of(options: Option<&Vec<SqlOption>>) -> Option<String> {
+    options?.iter().find_map(|option| match option {
+        SqlOption::KeyValue {
+            key,
+            value: Expr::Value(value),
+        } if key.value == COMMENT => match &value.value {
+            Value::SingleQuotedString(text) => Some(text.clone()),
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+/// Whether a struct field's options hold NOT NULL.
+fn not_null(options: Option<&Vec<SqlOption>>) -> bool {
+    options.is_some_and(|options| {
+        options
+            .iter()
+            .any(|option| matches!(option, SqlOption::Ident(ident) if ident.value == NOT_NULL))
+    })
 }

@@ -312,6 +312,10 @@ impl Lexer<'_> {
             end = after;
             kind = Kind::Number;
         }
+        if end == start {
+            // `.5a` is a dot and a name.
+            return self.symbol(start, '.');
+        }
         if !fraction && self.word_at(end) || kind == Kind::Integer && self.word_at(end) {
             return self.word(start);
         }

@@ -4,6 +4,7 @@
 
 mod alter;
 mod column;
+mod constant;
 mod create;
 mod delta;
 mod describe;
@@ -24,12 +25,11 @@ mod show;
 mod statement;
 #[cfg(test)]
 mod tests;
+mod trouble;
 mod types;
 mod window;
 
-pub(crate) use types::{comment_of, not_null};
-
-use deltaic_protocol::error::{DeltaError, SqlContext};
+use deltaic_protocol::error::DeltaError;
 use sqlparser::tokenizer::{Location, Span};
 
 use crate::lexer::{Kind, Token, tokens};
@@ -57,6 +57,8 @@ pub(crate) enum Follow {
     Symbol(&'static str),
     /// A string literal.
     Text,
+    /// The key of a property.
+    Key,
     /// Nothing that would make the hint likely.
     Other,
 }
@@ -104,7 +106,7 @@ impl<'a> Parser<'a> {
         match (result, self.late.take()) {
             _ if self.too_deep => Err(self.error_at("FAILED_TO_PARSE_TOO_COMPLEX", self.at)),
             (Err(stop), _) => Err(self.syntax_error(&stop)),
-            (Ok(_), Some(late)) => Err(late),
+            (Ok(_), Some(late)) => Err(self.placed(late)),
             (Ok(value), None) => Ok(value),
         }
     }
@@ -117,59 +119,6 @@ impl<'a> Parser<'a> {
         let next = self.peek_at(1);
         let lonely = next.kind == Kind::End || next.is_symbol(";");
         Err(if lonely { self.extra() } else { self.stop() })
-    }
-
-    fn syntax_error(&self, stop: &Stop) -> DeltaError {
-        let token = self.token(stop.at);
-        if self.text.trim().is_empty() {
-            return DeltaError::new("PARSE_EMPTY_STATEMENT").with_context(self.place(token));
-        }
-        let error = match token.kind {
-            Kind::End => "end of input".to_owned(),
-            _ => format!("'{}'", self.raw(token)),
-        };
-        DeltaError::new("PARSE_SYNTAX_ERROR")
-            .param("error", error)
-            .param("hint", &stop.hint)
-            .with_context(self.place(token))
-    }
-
-    /// The position of a token as Spark's parser prints it.
-    pub fn place(&self, token: &Token) -> SqlContext {
-        SqlContext::Parse {
-            line: token.line,
-            pos: token.column,
-            sql: self.text.to_owned(),
-        }
-    }
-
-    /// An error of `class` with the position of the token at `index`.
-    pub fn error_at(&self, class: &'static str, index: usize) -> DeltaError {
-        DeltaError::new(class).with_context(self.place(self.token(index)))
-    }
-
-    /// The text from the token at `from` to the one before the cursor, as the place of a late error.
-    pub fn fragment(&self, from: usize) -> SqlContext {
-        let first = self.token(from);
-        let len = self.text_from(from).chars().count();
-        SqlContext::Fragment {
-            line: first.line,
-            pos: first.column,
-            sql: self.text.to_owned(),
-            len,
-        }
-    }
-
-    /// Keeps an error that Spark raises after reading the whole text: a syntax error further on comes first.
-    pub fn late(&mut self, error: DeltaError) {
-        self.late.get_or_insert(error);
-    }
-
-    /// `Operation not allowed: …`, at the rule that begins at token `from`.
-    pub fn not_allowed(&mut self, message: impl Into<String>, from: usize) {
-        let error = DeltaError::new("_LEGACY_ERROR_TEMP_0035").param("message", message.into());
-        let error = error.with_context(self.fragment(from));
-        self.late(error);
     }
 
     pub fn token(&self, index: usize) -> &Token {
@@ -352,6 +301,7 @@ impl<'a> Parser<'a> {
             }
             Follow::Symbol(symbol) => token.is_symbol(symbol),
             Follow::Text => token.kind == Kind::Text,
+            Follow::Key => matches!(token.kind, Kind::Word | Kind::Quoted | Kind::Text),
             Follow::Other => false,
         }
     }
@@ -409,7 +359,7 @@ impl<'a> Parser<'a> {
 
     /// `(rule, …)`.
     pub fn parenthesized<T>(&mut self, rule: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
-        self.expect_symbol("(", Follow::Name)?;
+        self.expect_symbol("(", Follow::Key)?;
         let out = self.comma_separated(rule)?;
         self.expect_symbol(")", Follow::Other)?;
         Ok(out)

@@ -26,7 +26,7 @@ pub fn query(query: &Query) -> String {
     }
 }
 
-/// sqlparser doubles quotes where it prints strings, but leaves backslashes, which Spark reads as escapes.
+/// sqlparser prints strings by other rules: backslashes stay, which Spark reads as escapes, and so do doubled quotes.
 struct Escape;
 
 impl Edit for Escape {
@@ -35,10 +35,10 @@ impl Edit for Escape {
             Expr::Value(ValueWithSpan {
                 value: Value::SingleQuotedString(text),
                 ..
-            }) => *text = text.replace('\\', "\\\\"),
+            }) => *text = escaped(text),
             Expr::TypedString(typed) => {
                 if let Value::SingleQuotedString(text) = &mut typed.value.value {
-                    *text = text.replace('\\', "\\\\");
+                    *text = escaped(text);
                 }
             }
             _ => {}
@@ -55,9 +55,14 @@ impl Edit for Escape {
     }
 }
 
+/// With the escapes that sqlparser prints as they are.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('\'', "\\'")
+}
+
 /// A string literal.
 pub fn string(text: &str) -> String {
-    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
+    format!("'{}'", escaped(text))
 }
 
 /// An identifier, in backticks where it needs them.

@@ -52,6 +52,7 @@ fn numbers_keep_their_suffixes_and_names_may_begin_with_digits() {
         assert_eq!(one(text), (Kind::Word, text.to_owned()), "{text}");
     }
     assert_eq!(values("t1.c").len(), 3);
+    assert_eq!(values(".5a").len(), 2);
 }
 
 #[test]

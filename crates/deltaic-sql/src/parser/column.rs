@@ -45,7 +45,6 @@ impl Parser<'_> {
 
     /// The type and the options of a column.
     pub fn column(&mut self, path: ColumnPath, positioned: bool) -> Parsed<ColumnDefinition> {
-        let start = self.at - 1;
         let (data_type, char_type) = self.spark_type()?;
         let mut column = ColumnDefinition {
             path,
@@ -88,7 +87,6 @@ impl Parser<'_> {
                 let error = DeltaError::new(class)
                     .param("columnName", name.join("."))
                     .param("optionName", option);
-                let error = error.with_context(self.fragment(start));
                 self.late(error);
             }
         }
@@ -140,7 +138,6 @@ impl Parser<'_> {
             start: 1,
             step: 1,
         };
-        let from = self.at;
         if self.eat_symbol("(") {
             while !self.eat_symbol(")") {
                 if self.eat("START") {
@@ -155,8 +152,7 @@ impl Parser<'_> {
             }
         }
         if identity.step == 0 {
-            let error =
-                DeltaError::new("IDENTITY_COLUMNS_ILLEGAL_STEP").with_context(self.fragment(from));
+            let error = DeltaError::new("IDENTITY_COLUMNS_ILLEGAL_STEP");
             self.late(error);
         }
         Ok(identity)

@@ -7,24 +7,22 @@ use crate::ast::{
     ColumnPath, CreateCatalog, CreateMode, CreateSchema, CreateSource, CreateTable, CreateView,
     Name, PartitionField, Statement, ViewBody, ViewKind,
 };
-use crate::lexer::Kind;
 
 pub(super) const SCHEMA_WORDS: [&str; 3] = ["SCHEMA", "DATABASE", "NAMESPACE"];
 
 impl Parser<'_> {
     /// What follows CREATE.
     pub fn create(&mut self) -> Parsed<Statement> {
-        let start = self.at;
         self.at += 1;
         let replace = self.eat_seq(&["OR", "REPLACE"]);
         if self.is("TABLE")
             || self.is_seq(&["EXTERNAL", "TABLE"])
             || self.is_seq(&["TEMPORARY", "TABLE"])
         {
-            return self.create_table(start, replace);
+            return self.create_table(replace);
         }
         if self.is("VIEW") || self.is_any(&["TEMPORARY", "TEMP", "GLOBAL"]) {
-            return self.create_view(start, replace);
+            return self.create_view(replace);
         }
         if !replace && self.is_any(&SCHEMA_WORDS) {
             self.at += 1;
@@ -42,26 +40,25 @@ impl Parser<'_> {
 
     /// `REPLACE TABLE`.
     pub fn replace(&mut self) -> Parsed<Statement> {
-        let start = self.at;
         self.at += 1;
         self.expect("TABLE", Follow::Name)?;
         self.at -= 1;
-        let table = self.table_header(start, CreateMode::Replace)?;
+        let table = self.table_header(CreateMode::Replace)?;
         Ok(Statement::CreateTable(Box::new(table)))
     }
 
-    fn create_table(&mut self, start: usize, replace: bool) -> Parsed<Statement> {
+    fn create_table(&mut self, replace: bool) -> Parsed<Statement> {
         let mode = if replace {
             CreateMode::CreateOrReplace
         } else {
             CreateMode::Create
         };
-        let table = self.table_header(start, mode)?;
+        let table = self.table_header(mode)?;
         Ok(Statement::CreateTable(Box::new(table)))
     }
 
     /// From EXTERNAL, TEMPORARY or TABLE on.
-    fn table_header(&mut self, start: usize, mut mode: CreateMode) -> Parsed<CreateTable> {
+    fn table_header(&mut self, mut mode: CreateMode) -> Parsed<CreateTable> {
         let external = self.eat("EXTERNAL");
         let temporary = self.eat("TEMPORARY");
         self.expect("TABLE", Follow::Name)?;
@@ -96,7 +93,7 @@ impl Parser<'_> {
         }
         if self.eat("LIKE") {
             table.source = CreateSource::Like(self.name()?);
-            self.table_clauses(&mut table, start)?;
+            self.table_clauses(&mut table)?;
             return Ok(table);
         }
         if self.is_symbol("(") && !self.query_begins_at(1) {
@@ -104,11 +101,11 @@ impl Parser<'_> {
             table.columns = Some(columns);
             table.constraints = constraints;
         }
-        self.table_clauses(&mut table, start)?;
+        self.table_clauses(&mut table)?;
         if self.eat("AS") || self.query_begins() {
             table.source = CreateSource::Query(Box::new(self.query()?));
         }
-        self.check_table(&table, temporary, start);
+        self.check_table(&table, temporary);
         Ok(table)
     }
 
@@ -129,13 +126,12 @@ impl Parser<'_> {
     }
 
     /// USING, PARTITIONED BY and the others, in any order, each once.
-    fn table_clauses(&mut self, table: &mut CreateTable, start: usize) -> Parsed<()> {
+    fn table_clauses(&mut self, table: &mut CreateTable) -> Parsed<()> {
         let mut seen: Vec<&'static str> = Vec::new();
         let mut partitioned_at = None;
         loop {
             let from = self.at;
-            let clause = if self.is("USING") && !self.ends_at(1) {
-                self.at += 1;
+            let clause = if self.eat("USING") {
                 table.using = Some(
                     self.parts()?
                         .iter()
@@ -155,19 +151,16 @@ impl Parser<'_> {
                     self.clustered_and_partitioned(from);
                 }
                 "CLUSTER BY"
-            } else if self.is("COMMENT") && self.peek_at(1).kind == Kind::Text {
+            } else if self.is("COMMENT") {
                 table.comment = self.comment()?;
                 "COMMENT"
-            } else if self.is("LOCATION") && !self.ends_at(1) {
-                self.at += 1;
+            } else if self.eat("LOCATION") {
                 table.location = Some(self.string_or_parameter()?);
                 "LOCATION"
-            } else if self.is("TBLPROPERTIES") && self.peek_at(1).is_symbol("(") {
-                self.at += 1;
+            } else if self.eat("TBLPROPERTIES") {
                 table.properties = self.properties()?;
                 "TBLPROPERTIES"
-            } else if self.is("OPTIONS") && self.peek_at(1).is_symbol("(") {
-                self.at += 1;
+            } else if self.eat("OPTIONS") {
                 table.options = self.properties()?;
                 "OPTIONS"
             } else {
@@ -175,7 +168,6 @@ impl Parser<'_> {
             };
             if seen.contains(&clause) {
                 let error = DeltaError::new("DUPLICATE_CLAUSES").param("clauseName", clause);
-                let error = error.with_context(self.fragment(start));
                 self.late(error);
             }
             seen.push(clause);
@@ -191,7 +183,7 @@ impl Parser<'_> {
         self.late(error);
     }
 
-    fn check_table(&mut self, table: &CreateTable, temporary: bool, start: usize) {
+    fn check_table(&mut self, table: &CreateTable, temporary: bool) {
         let select = matches!(table.source, CreateSource::Query(_));
         let typed = table
             .partitioned_by
@@ -209,17 +201,15 @@ impl Parser<'_> {
         if temporary {
             let message =
                 "CREATE TEMPORARY TABLE ... USING ... , use CREATE TEMPORARY VIEW instead";
-            self.not_allowed(message, start);
+            self.not_allowed(message);
         } else if select && table.columns.is_some() {
-            self.not_allowed(
-                format!("Schema may not be specified in a {statement} statement"),
-                start,
-            );
+            self.not_allowed(format!(
+                "Schema may not be specified in a {statement} statement"
+            ));
         } else if select && typed {
-            self.not_allowed(
-                format!("Partition column types may not be specified in {statement}"),
-                start,
-            );
+            self.not_allowed(format!(
+                "Partition column types may not be specified in {statement}"
+            ));
         }
     }
 
@@ -242,7 +232,7 @@ impl Parser<'_> {
         self.parenthesized(Self::column_path)
     }
 
-    fn create_view(&mut self, start: usize, replace: bool) -> Parsed<Statement> {
+    fn create_view(&mut self, replace: bool) -> Parsed<Statement> {
         let global = self.eat("GLOBAL");
         let temporary = self.eat_any(&["TEMPORARY", "TEMP"]).is_some();
         if global && !temporary {
@@ -264,7 +254,7 @@ impl Parser<'_> {
             (false, false) => CreateMode::Create,
         };
         let name = self.name()?;
-        self.check_view(&name, kind, replace, if_not_exists, start);
+        self.check_view(&name, kind, replace, if_not_exists);
         if temporary && (self.is("USING") || self.is_symbol("(")) {
             let using = self.attempt(|p| p.view_using(&name, mode, kind));
             if let Ok(view) = using {
@@ -305,24 +295,11 @@ impl Parser<'_> {
         })))
     }
 
-    fn check_view(
-        &mut self,
-        name: &Name,
-        kind: ViewKind,
-        replace: bool,
-        if_not_exists: bool,
-        start: usize,
-    ) {
+    fn check_view(&mut self, name: &Name, kind: ViewKind, replace: bool, if_not_exists: bool) {
         if replace && if_not_exists {
-            self.not_allowed(
-                "CREATE VIEW with both IF NOT EXISTS and REPLACE is not allowed",
-                start,
-            );
+            self.not_allowed("CREATE VIEW with both IF NOT EXISTS and REPLACE is not allowed");
         } else if kind != ViewKind::Permanent && if_not_exists {
-            self.not_allowed(
-                "It is not allowed to define a TEMPORARY view with IF NOT EXISTS",
-                start,
-            );
+            self.not_allowed("It is not allowed to define a TEMPORARY view with IF NOT EXISTS");
         } else if let (Name::Parts(parts), true) = (name, kind != ViewKind::Permanent)
             && parts.len() > 1
         {
@@ -333,7 +310,6 @@ impl Parser<'_> {
                 .join(".");
             let error =
                 DeltaError::new("TEMP_VIEW_NAME_TOO_MANY_NAME_PARTS").param("actualName", dotted);
-            let error = error.with_context(self.fragment(start));
             self.late(error);
         }
     }
@@ -387,8 +363,7 @@ impl Parser<'_> {
             } else if self.eat("MANAGED") {
                 self.expect("LOCATION", Follow::Text)?;
                 schema.location = Some(self.string_or_parameter()?);
-            } else if self.is("LOCATION") && !self.ends_at(1) {
-                self.at += 1;
+            } else if self.eat("LOCATION") {
                 schema.location = Some(self.string_or_parameter()?);
             } else if self.is_any(&["WITH", "DBPROPERTIES", "PROPERTIES"]) {
                 self.eat("WITH");

@@ -12,9 +12,12 @@ use super::{Follow, Parsed, Parser};
 use crate::ast::Travel;
 use crate::lexer::Kind;
 
+/// The operator of a join for its condition.
+type MakeJoin = fn(JoinConstraint) -> JoinOperator;
+
 impl Parser<'_> {
     /// `FROM relation, … LATERAL VIEW …`.
-    pub fn from_clause(&mut self) -> Parsed<(Vec<TableWithJoins>, Vec<LateralView>)> {
+    pub fn relations_clause(&mut self) -> Parsed<(Vec<TableWithJoins>, Vec<LateralView>)> {
         self.expect("FROM", Follow::Name)?;
         let relations = self.comma_separated(Self::relation)?;
         Ok((relations, self.lateral_views()?))
@@ -255,9 +258,9 @@ impl Parser<'_> {
         }))
     }
 
-    fn join_type(&mut self) -> Parsed<Option<fn(JoinConstraint) -> JoinOperator>> {
+    fn join_type(&mut self) -> Parsed<Option<MakeJoin>> {
         use JoinOperator as J;
-        let make: fn(JoinConstraint) -> JoinOperator = match self.eat_any(&[
+        let make: MakeJoin = match self.eat_any(&[
             "JOIN", "INNER", "CROSS", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI",
         ]) {
             Some("JOIN") => return Ok(Some(J::Join)),

@@ -6,6 +6,7 @@ use sqlparser::ast::{
     FunctionArg, FunctionArgExpr, FunctionArgOperator, FunctionArgumentList, FunctionArguments,
     Ident, NullTreatment, ObjectName, TrimWhereField, WildcardAdditionalOptions,
 };
+use sqlparser::tokenizer::Span;
 
 use super::{Follow, Parsed, Parser};
 
@@ -293,9 +294,7 @@ fn call_of(name: Ident, args: Vec<Expr>) -> Expr {
 
 /// `a.b` as one identifier: EXCEPT's list has no place for nested columns.
 fn dotted(parts: Vec<Ident>) -> Ident {
-    let span = parts
-        .first()
-        .map_or_else(super::primary::nowhere, |first| first.span);
+    let span = parts.first().map_or_else(Span::empty, |first| first.span);
     let quote_style = if let [only] = parts.as_slice() {
         only.quote_style
     } else {

@@ -2,6 +2,7 @@
 //! `INTERVAL '1 day'`. Several units become one string such as `1 day 2 hours`; [`crate::interval`] gives the value.
 
 use sqlparser::ast::{DateTimeField, Expr, Interval, UnaryOperator};
+use sqlparser::tokenizer::Span;
 
 use super::{Parsed, Parser};
 use crate::lexer::Kind;
@@ -56,7 +57,7 @@ impl Parser<'_> {
             }
         }
         Ok(interval(
-            crate::literal::string(parts.join(" "), super::primary::nowhere()),
+            crate::literal::string(parts.join(" "), Span::empty()),
             None,
             None,
         ))

@@ -7,7 +7,6 @@ use crate::ast::{Merge, MergeAction, MergeClause, MergeSource, Statement};
 
 impl Parser<'_> {
     pub fn merge(&mut self) -> Parsed<Statement> {
-        let start = self.at;
         self.at += 1;
         let with_schema_evolution = self.schema_evolution()?;
         self.expect("INTO", Follow::Name)?;
@@ -47,7 +46,7 @@ impl Parser<'_> {
         if self.is("WHEN") {
             return Err(self.stop_at(self.at + 1));
         }
-        self.check_merge(&merge, start);
+        self.check_merge(&merge);
         Ok(Statement::Merge(Box::new(merge)))
     }
 
@@ -99,19 +98,17 @@ impl Parser<'_> {
         if self.eat_symbol("*") {
             return Ok(MergeAction::InsertAll);
         }
-        let from = self.at;
         let columns = self.parenthesized(Self::parts)?;
         self.expect("VALUES", Follow::Symbol("("))?;
         let values = self.parenthesized(Self::expr)?;
         if columns.len() != values.len() {
-            let error =
-                DeltaError::new("_LEGACY_ERROR_TEMP_0006").with_context(self.fragment(from));
+            let error = DeltaError::new("_LEGACY_ERROR_TEMP_0006");
             self.late(error);
         }
         Ok(MergeAction::Insert { columns, values })
     }
 
-    fn check_merge(&mut self, merge: &Merge, start: usize) {
+    fn check_merge(&mut self, merge: &Merge) {
         let unconditional = |clauses: &[MergeClause]| {
             clauses
                 .split_last()
@@ -131,7 +128,7 @@ impl Parser<'_> {
         } else {
             return;
         };
-        let error = DeltaError::new(class).with_context(self.fragment(start));
+        let error = DeltaError::new(class);
         self.late(error);
     }
 }

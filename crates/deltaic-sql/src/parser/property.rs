@@ -10,7 +10,6 @@ use crate::lexer::Kind;
 impl Parser<'_> {
     /// `('k' = 'v', a.b = 1)`, every key with a value.
     pub fn properties(&mut self) -> Parsed<Vec<Property>> {
-        let start = self.at;
         let found = self.parenthesized(Self::property)?;
         let missing: Vec<&str> = found
             .iter()
@@ -19,7 +18,7 @@ impl Parser<'_> {
             .collect();
         if !missing.is_empty() {
             let message = format!("Values must be specified for key(s): {}", list(&missing));
-            self.not_allowed(message, start);
+            self.not_allowed(message);
         }
         let doubled = found
             .iter()
@@ -27,7 +26,6 @@ impl Parser<'_> {
             .find(|(at, (key, _))| found[..*at].iter().any(|(other, _)| other == key));
         if let Some((_, (key, _))) = doubled {
             let error = DeltaError::new("DUPLICATE_KEY").param("keyColumn", format!("`{key}`"));
-            let error = error.with_context(self.fragment(start));
             self.late(error);
         }
         Ok(found
@@ -38,7 +36,6 @@ impl Parser<'_> {
 
     /// `('k', a.b)`, no key with a value.
     pub fn property_keys(&mut self) -> Parsed<Vec<String>> {
-        let start = self.at;
         let found = self.parenthesized(Self::property)?;
         let valued: Vec<&str> = found
             .iter()
@@ -50,7 +47,7 @@ impl Parser<'_> {
                 "Values should not be specified for key(s): {}",
                 list(&valued)
             );
-            self.not_allowed(message, start);
+            self.not_allowed(message);
         }
         Ok(found.into_iter().map(|(key, _)| key).collect())
     }
@@ -98,8 +95,7 @@ impl Parser<'_> {
 
     /// `COMMENT 'text'`, if it comes.
     pub fn comment(&mut self) -> Parsed<Option<String>> {
-        if self.is("COMMENT") && !self.ends_at(1) {
-            self.at += 1;
+        if self.eat("COMMENT") {
             return Ok(Some(self.string()?));
         }
         Ok(None)

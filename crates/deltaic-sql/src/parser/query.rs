@@ -19,6 +19,18 @@ struct Organization {
     sort_by: Vec<OrderByExpr>,
 }
 
+impl Organization {
+    /// How many of the clauses that Spark does not combine are there.
+    fn sorts(&self) -> usize {
+        let found = [
+            self.order_by.is_some(),
+            !self.cluster_by.is_empty(),
+            !self.sort_by.is_empty() || !self.distribute_by.is_empty(),
+        ];
+        found.into_iter().filter(|found| *found).count()
+    }
+}
+
 impl Parser<'_> {
     /// A query could begin here.
     pub fn query_begins(&self) -> bool {
@@ -212,11 +224,11 @@ impl Parser<'_> {
         if self.eat_seq(&["SORT", "BY"]) {
             organization.sort_by = self.comma_separated(Self::sort_item)?;
         }
-        self.check_organization(&organization, start);
         let windows = self.window_clause()?;
         if let SetExpr::Select(select) = &mut body {
             select.named_window.extend(windows);
         }
+        let sorts = organization.sorts();
         let Organization {
             order_by,
             cluster_by,
@@ -240,26 +252,18 @@ impl Parser<'_> {
             }
         }
         let limit_clause = self.limit()?;
+        if sorts > 1 {
+            let error = DeltaError::new("UNSUPPORTED_FEATURE.COMBINATION_QUERY_RESULT_CLAUSES")
+                .with_java_class("org.apache.spark.sql.catalyst.parser.ParseException")
+                .with_context(self.fragment(start));
+            self.late(error);
+        }
         Ok(Query {
             with,
             order_by,
             limit_clause,
             ..query_of(body)
         })
-    }
-
-    fn check_organization(&mut self, found: &Organization, start: usize) {
-        let sorts = [
-            found.order_by.is_some(),
-            !found.cluster_by.is_empty(),
-            !found.sort_by.is_empty() || !found.distribute_by.is_empty(),
-        ];
-        if sorts.into_iter().filter(|sort| *sort).count() > 1 {
-            let error = DeltaError::new("UNSUPPORTED_FEATURE.COMBINATION_QUERY_RESULT_CLAUSES")
-                .with_java_class("org.apache.spark.sql.catalyst.parser.ParseException")
-                .with_context(self.fragment(start));
-            self.late(error);
-        }
     }
 
     fn order_by(&mut self) -> Parsed<OrderBy> {

@@ -1,5 +1,6 @@
 //! SELECT: hints, the list, WHERE, GROUP BY, HAVING.
 
+use deltaic_protocol::error::{DeltaError, SqlContext};
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
     Distinct, Expr, GroupByExpr, GroupByWithModifier, Ident, LateralView, OptimizerHint,
@@ -14,7 +15,7 @@ impl Parser<'_> {
     /// `SELECT …` or `FROM … [SELECT …]`.
     pub fn select(&mut self) -> Parsed<Select> {
         if self.is("FROM") {
-            let (from, lateral_views) = self.from_clause()?;
+            let (from, lateral_views) = self.relations_clause()?;
             let mut found = if self.is("SELECT") {
                 self.select_list()?
             } else {
@@ -34,7 +35,7 @@ impl Parser<'_> {
         }
         let mut found = self.select_list()?;
         if self.is("FROM") && !self.ends_at(1) {
-            let (from, lateral_views) = self.from_clause()?;
+            let (from, lateral_views) = self.relations_clause()?;
             found.from = from;
             found.lateral_views = lateral_views;
         } else {
@@ -89,7 +90,20 @@ impl Parser<'_> {
     }
 
     fn select_item(&mut self) -> Parsed<SelectItem> {
-        if let Some((name, options)) = self.wildcard()? {
+        let start = self.at;
+        if let Some((name, mut options)) = self.wildcard()? {
+            if self.eat("AS") || self.alias_follows() {
+                options.opt_alias = Some(self.ident()?);
+                let place = self.token(start);
+                let context = SqlContext::Analysis {
+                    line: place.line,
+                    pos: place.column,
+                };
+                let error = DeltaError::new("INVALID_USAGE_OF_STAR_OR_REGEX")
+                    .param("elem", "'*'")
+                    .param("prettyName", "expression `alias`");
+                self.late(error.with_context(context));
+            }
             return Ok(match name {
                 Some(name) => SelectItem::QualifiedWildcard(
                     SelectItemQualifiedWildcardKind::ObjectName(name),
@@ -137,7 +151,7 @@ impl Parser<'_> {
             "LATERAL" => self.peek_at(1).is("VIEW"),
             "WINDOW" => self.peek_at(2).is("AS"),
             "TABLESAMPLE" | "PIVOT" | "UNPIVOT" => self.peek_at(1).is_symbol("("),
-            "SELECT" | "WHEN" => !self.ends_at(1),
+            "SELECT" => !self.ends_at(1),
             _ => false,
         }
     }

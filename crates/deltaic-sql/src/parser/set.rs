@@ -17,7 +17,7 @@ impl Parser<'_> {
         }
         if self.is_seq(&["TIME", "ZONE"]) {
             self.at += 2;
-            return self.time_zone(start);
+            return self.time_zone();
         }
         let variable = self.is_any(&["VARIABLE", "VAR"]) && !self.peek_at(1).is_symbol("=");
         if variable && !self.ends_at(1) {
@@ -27,7 +27,7 @@ impl Parser<'_> {
         let quoted =
             self.peek().kind == Kind::Quoted && (self.peek_at(1).is_symbol("=") || self.ends_at(1));
         if quoted || self.value_is_quoted() {
-            return self.quoted_setting(start);
+            return self.quoted_setting();
         }
         self.raw_setting(start)
     }
@@ -43,7 +43,7 @@ impl Parser<'_> {
     }
 
     /// ``SET `key` [= value]``, ``SET key = `value` ``.
-    fn quoted_setting(&mut self, start: usize) -> Parsed<Statement> {
+    fn quoted_setting(&mut self) -> Parsed<Statement> {
         let key = if self.peek().kind == Kind::Quoted {
             self.next().value
         } else {
@@ -69,7 +69,7 @@ impl Parser<'_> {
             .to_owned();
         self.skip_all();
         if value.contains(';') {
-            self.invalid_set(start);
+            self.invalid_set();
         }
         Ok(Statement::Set(Set::Value { key, value }))
     }
@@ -77,7 +77,7 @@ impl Parser<'_> {
     /// The tokens up to `=`, joined.
     fn key_text(&mut self) -> Parsed<String> {
         let from = self.at;
-        while !self.is_symbol("=") {
+        while !self.is_symbol("=") && self.peek().kind != Kind::End {
             self.at += 1;
         }
         Ok(self.text_from(from).to_owned())
@@ -111,12 +111,12 @@ impl Parser<'_> {
                 key: bare.to_owned(),
             }));
         }
-        self.invalid_set(start);
+        self.invalid_set();
         Ok(Statement::Set(Set::All))
     }
 
-    fn invalid_set(&mut self, start: usize) {
-        let error = DeltaError::new("INVALID_SET_SYNTAX").with_context(self.fragment(start));
+    fn invalid_set(&mut self) {
+        let error = DeltaError::new("INVALID_SET_SYNTAX");
         self.late(error);
     }
 
@@ -125,7 +125,7 @@ impl Parser<'_> {
         self.at = self.tokens.len() - 1;
     }
 
-    fn time_zone(&mut self, start: usize) -> Parsed<Statement> {
+    fn time_zone(&mut self) -> Parsed<Statement> {
         if self.eat("LOCAL") {
             return Ok(Statement::Set(Set::TimeZoneLocal));
         }
@@ -138,7 +138,6 @@ impl Parser<'_> {
         }
         self.skip_all();
         let error = DeltaError::new("_LEGACY_ERROR_TEMP_0045");
-        let error = error.with_context(self.fragment(start));
         self.late(error);
         Ok(Statement::Set(Set::TimeZoneLocal))
     }
@@ -173,7 +172,6 @@ impl Parser<'_> {
         }
         if !is_key(rest) {
             let error = DeltaError::new("_LEGACY_ERROR_TEMP_0043");
-            let error = error.with_context(self.fragment(start));
             self.late(error);
         }
         Ok(Statement::Reset(Reset {

@@ -6,8 +6,44 @@ use super::create::SCHEMA_WORDS;
 use super::{Follow, Parsed, Parser};
 use crate::ast::{CommentObject, CommentOn, Drop, Statement, Use};
 
+/// Hive's statements that Spark names as not allowed; the longer form first.
+const HIVE: [&[&str]; 26] = [
+    &["GRANT", "ROLE"],
+    &["GRANT"],
+    &["REVOKE", "ROLE"],
+    &["REVOKE"],
+    &["CREATE", "ROLE"],
+    &["DROP", "ROLE"],
+    &["SHOW", "GRANT"],
+    &["SHOW", "ROLE", "GRANT"],
+    &["SHOW", "ROLES"],
+    &["SHOW", "CURRENT", "ROLES"],
+    &["SHOW", "PRINCIPALS"],
+    &["SHOW", "COMPACTIONS"],
+    &["SHOW", "TRANSACTIONS"],
+    &["SHOW", "INDEXES"],
+    &["SHOW", "LOCKS"],
+    &["EXPORT", "TABLE"],
+    &["IMPORT", "TABLE"],
+    &["ALTER", "INDEX"],
+    &["LOCK", "TABLE"],
+    &["LOCK", "DATABASE"],
+    &["UNLOCK", "TABLE"],
+    &["UNLOCK", "DATABASE"],
+    &["START", "TRANSACTION"],
+    &["COMMIT"],
+    &["ROLLBACK"],
+    &["DFS"],
+];
+
 impl Parser<'_> {
     pub fn statement(&mut self) -> Parsed<Statement> {
+        if let Some(words) = HIVE.iter().find(|words| self.is_seq(words)) {
+            // Spark knows these words of Hive only to refuse them.
+            self.not_allowed(words.join(" "));
+            self.at = self.tokens.len() - 1;
+            return Ok(Statement::ClearCache);
+        }
         let word = if self.is_symbol("(") {
             "(".to_owned()
         } else {

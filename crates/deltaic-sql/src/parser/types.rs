@@ -2,18 +2,14 @@
 
 use deltaic_protocol::error::DeltaError;
 use sqlparser::ast::{
-    ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, Expr, Ident, IntervalFields,
-    SqlOption, StructBracketKind, StructField, TimezoneInfo, Value,
+    ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, Ident, IntervalFields, SqlOption,
+    StructBracketKind, StructField, TimezoneInfo,
 };
 use sqlparser::tokenizer::Span;
 
 use super::{Follow, Parsed, Parser};
+use crate::data_type::{COMMENT, NOT_NULL};
 use crate::lexer::{Kind, Token};
-
-/// Key of the option that carries a field's comment.
-pub(crate) const COMMENT: &str = "COMMENT";
-/// Key of the option that says a field is NOT NULL.
-pub(crate) const NOT_NULL: &str = "NOT NULL";
 
 impl Parser<'_> {
     pub fn data_type(&mut self) -> Parsed<DataType> {
@@ -230,27 +226,4 @@ impl Parser<'_> {
             scale,
         ))
     }
-}
-
-/// The comment among a struct field's options.
-pub(crate) fn comment_of(options: Option<&Vec<SqlOption>>) -> Option<String> {
-    options?.iter().find_map(|option| match option {
-        SqlOption::KeyValue {
-            key,
-            value: Expr::Value(value),
-        } if key.value == COMMENT => match &value.value {
-            Value::SingleQuotedString(text) => Some(text.clone()),
-            _ => None,
-        },
-        _ => None,
-    })
-}
-
-/// Whether a struct field's options hold NOT NULL.
-pub(crate) fn not_null(options: Option<&Vec<SqlOption>>) -> bool {
-    options.is_some_and(|options| {
-        options
-            .iter()
-            .any(|option| matches!(option, SqlOption::Ident(ident) if ident.value == NOT_NULL))
-    })
 }

@@ -311,10 +311,6 @@ fn keywords_are_names_where_no_clause_can_begin() {
         relations("SELECT * FROM t WHERE")[0].2.as_deref(),
         Some("WHERE")
     );
-    assert_eq!(
-        relations("SELECT * FROM t limit LIMIT 1")[0].2.as_deref(),
-        Some("limit")
-    );
     assert_eq!(relations("SELECT * FROM table AS select").len(), 1);
     for sql in [
         "SELECT timestamp, date, version, `timestamp` FROM t WHERE timestamp > date ORDER BY version",
