@@ -1,1 +1,39 @@
-//! Placeholder.
+//! A session of Spark SQL over Delta tables: catalog, settings, and one function that runs a statement.
+//!
+//! ```no_run
+//! # async fn run() -> deltaic_protocol::error::Result<()> {
+//! use deltaic_session::{Parameters, SessionBuilder, ShowOptions};
+//!
+//! let session = SessionBuilder::new("/tmp/warehouse").build()?;
+//! session.sql("CREATE TABLE t (id BIGINT)", Parameters::None).await?;
+//! let answer = session.sql("SELECT * FROM t", Parameters::None).await?;
+//! println!("{}", answer.show(ShowOptions::default()));
+//! # Ok(())
+//! # }
+//! ```
+
+mod analysis;
+mod cache;
+pub mod catalog;
+mod conf;
+mod context;
+mod defaults;
+mod dispatch;
+mod engine;
+mod errors;
+mod files;
+mod parameters;
+mod parquet;
+mod partitions;
+mod pattern;
+mod relations;
+mod resolve;
+mod result;
+mod session;
+mod time_travel;
+
+pub use conf::SessionConf;
+pub use deltaic_sql::Parameters;
+pub use parameters::parameters_from_json;
+pub use result::{ShowOptions, SqlResult, Value, error_json, java_double};
+pub use session::{Session, SessionBuilder};

@@ -1,0 +1,369 @@
+//! CREATE TABLE, CREATE TABLE AS SELECT, CREATE OR REPLACE, REPLACE, LIKE.
+
+use std::collections::BTreeSet;
+
+use datafusion::logical_expr::LogicalPlan;
+use deltaic_datafusion::context::Rows;
+use deltaic_datafusion::{CreateKind, create_table as write_table};
+use deltaic_log::Snapshot;
+use deltaic_protocol::error::{DeltaError, Result};
+use deltaic_protocol::properties::PropertyChanges;
+use deltaic_protocol::schema::{StructField, StructType, metadata};
+use deltaic_sql::ast::{ColumnDefinition, CreateMode, CreateSource, CreateTable, PartitionField};
+use deltaic_storage::TableStore;
+
+use crate::analysis;
+use crate::catalog::{CatalogObject, ObjectKind, ObjectName, Provider, TableRecord};
+use crate::context::Context;
+use crate::errors;
+use crate::files;
+use crate::resolve::{self, Target};
+use crate::result::SqlResult;
+
+use super::{columns, constraints, create_checks, create_parquet, dml, properties, properties_of, show};
+
+/// A table that is to be made, with everything the statement says about it.
+pub(super) struct NewTable {
+    pub(super) mode: CreateMode,
+    /// `None` for a table by path.
+    pub(super) name: Option<ObjectName>,
+    /// Named in messages.
+    pub(super) display: String,
+    pub(super) provider: Provider,
+    pub(super) location: Option<String>,
+    pub(super) store: TableStore,
+    /// `None` where the statement names no columns.
+    pub(super) schema: Option<StructType>,
+    pub(super) partition_by: Vec<String>,
+    pub(super) properties: Vec<(String, String)>,
+    pub(super) comment: Option<String>,
+    pub(super) input: Option<LogicalPlan>,
+    /// Roots of the tables that the query reads.
+    pub(super) reads: BTreeSet<String>,
+}
+
+impl NewTable {
+    pub(super) fn is_managed(&self) -> bool {
+        self.name.is_some() && self.location.is_none()
+    }
+}
+
+/// `CREATE TABLE` in all its forms.
+pub(super) async fn create_table(cx: &Context, create: &CreateTable, text: &str) -> Result<SqlResult> {
+    unsupported_clauses(create)?;
+    let parts = cx.texts(&create.name).await?;
+    let path = match parts.as_slice() {
+        [format, path] if Provider::parse(format).is_some() && (path.starts_with('/') || path.contains(':')) => {
+            Some((format.clone(), path.clone()))
+        }
+        _ => None,
+    };
+    let name = match &path {
+        Some(_) => None,
+        None => Some(resolve::object_name(cx, &parts, &cx.current)?),
+    };
+    if let Some(name) = &name {
+        if cx.catalog().schema(&name.schema_name())?.is_none() {
+            return Err(errors::schema_not_found(&name.catalog, &name.schema));
+        }
+        let existing = cx.catalog().object(name)?;
+        let written = (name.schema.as_str(), parts.last().map_or("", String::as_str));
+        if !may_go_on(create.mode, existing.as_ref(), name, written)? {
+            return Ok(SqlResult::empty());
+        }
+    }
+    let new = describe(cx, create, name, path, text).await?;
+    match new.provider {
+        Provider::Delta => make_delta(cx, new).await,
+        Provider::Parquet => create_parquet::make(cx, new).await,
+    }
+}
+
+fn unsupported_clauses(create: &CreateTable) -> Result<()> {
+    if matches!(create.source, CreateSource::ShallowClone { .. }) {
+        return Err(DeltaError::not_supported_yet("SHALLOW CLONE"));
+    }
+    if create.cluster_by.as_ref().is_some_and(|columns| !columns.is_empty()) {
+        return Err(DeltaError::not_supported_yet("CLUSTER BY"));
+    }
+    if create.columns.iter().flatten().any(|column| column.identity.is_some()) {
+        return Err(DeltaError::not_supported_yet("An identity column"));
+    }
+    Ok(())
+}
+
+/// Whether the statement has work to do, seeing what stands under the name.
+fn may_go_on(mode: CreateMode, existing: Option<&CatalogObject>, name: &ObjectName, written: (&str, &str)) -> Result<bool> {
+    match (mode, existing) {
+        (CreateMode::Create, Some(_)) => Err(errors::already_exists(written.0, written.1)),
+        (CreateMode::CreateIfNotExists, Some(_)) => Ok(false),
+        (CreateMode::CreateOrReplace | CreateMode::Replace, Some(CatalogObject::View(_))) => {
+            let operation = if mode == CreateMode::Replace { "REPLACE TABLE" } else { "CREATE OR REPLACE TABLE" };
+            Err(errors::view_not_table(&name.parts(), operation))
+        }
+        (CreateMode::Replace, None) => Err(errors::not_found(&[written.0, written.1])),
+        _ => Ok(true),
+    }
+}
+
+/// Reads the statement.
+async fn describe(
+    cx: &Context,
+    create: &CreateTable,
+    name: Option<ObjectName>,
+    path: Option<(String, String)>,
+    text: &str,
+) -> Result<NewTable> {
+    let source = match &path {
+        Some((format, _)) => format.clone(),
+        None => match &create.using {
+            Some(source) => source.clone(),
+            None => cx.conf.get("spark.sql.sources.default").unwrap_or_else(|| "delta".to_owned()),
+        },
+    };
+    let Some(provider) = Provider::parse(&source) else { return Err(unknown_source(&source)) };
+    let written = match &create.location {
+        Some(expr) => Some(cx.location(expr).await?),
+        None => None,
+    };
+    let location = match (&path, written) {
+        (Some((_, path)), None) => Some(path.clone()),
+        (Some((_, path)), Some(location)) if cx.display_path(path) != cx.display_path(&location) => {
+            return Err(DeltaError::new("DELTA_CREATE_TABLE_IDENTIFIER_LOCATION_MISMATCH")
+                .param("identifier", format!("delta.`{path}`"))
+                .param("location", location));
+        }
+        (_, location) => location,
+    };
+    let existing_location = match (&name, &location) {
+        (Some(name), None) => match cx.catalog().object(name)? {
+            Some(CatalogObject::Table(table)) => table.location,
+            _ => None,
+        },
+        _ => None,
+    };
+    let location = location.or(existing_location);
+    let place = match (&name, &location) {
+        (_, Some(location)) => location.clone(),
+        (Some(name), None) => cx.catalog().default_table_path(name)?,
+        (None, None) => return Err(DeltaError::internal("a table by path without its path")),
+    };
+    let mut pairs = properties_of(&create.properties)?;
+    for (key, value) in properties_of(&create.options)? {
+        if !key.eq_ignore_ascii_case("path") {
+            pairs.push((format!("option.{key}"), value));
+        }
+    }
+    let display = match (&name, &path) {
+        (Some(name), _) => name.to_string(),
+        (None, Some((format, path))) => format!("{format}.`{path}`"),
+        (None, None) => place.clone(),
+    };
+    let mut new = NewTable {
+        mode: create.mode,
+        name,
+        display,
+        provider,
+        location,
+        store: cx.store(&place)?,
+        schema: create.columns.as_ref().map(|columns| schema_of(columns)),
+        partition_by: Vec::new(),
+        properties: pairs,
+        comment: create.comment.clone(),
+        input: None,
+        reads: BTreeSet::new(),
+    };
+    add_source(cx, create, &mut new, text).await?;
+    add_partitions(create, &mut new)?;
+    Ok(new)
+}
+
+fn unknown_source(source: &str) -> DeltaError {
+    let known = ["csv", "json", "orc", "text", "avro", "jdbc", "hive", "iceberg"];
+    if known.contains(&source.to_lowercase().as_str()) {
+        return DeltaError::not_supported_yet(format!("A table of format {source}"));
+    }
+    DeltaError::new("DATA_SOURCE_NOT_FOUND").param("provider", source)
+}
+
+/// Columns from a query or from another table.
+async fn add_source(cx: &Context, create: &CreateTable, new: &mut NewTable, text: &str) -> Result<()> {
+    match &create.source {
+        CreateSource::Columns | CreateSource::ShallowClone { .. } => {}
+        CreateSource::Query(query) => {
+            let planned = analysis::query(cx, query, text).await?;
+            let mut seen = BTreeSet::new();
+            for field in &planned.schema.fields {
+                if !seen.insert(field.name.to_lowercase()) {
+                    return Err(DeltaError::new("COLUMN_ALREADY_EXISTS")
+                        .param("columnName", errors::quoted(&[field.name.to_lowercase()])));
+                }
+            }
+            let schema = StructType::new(planned.schema.as_nullable().fields.into_iter().map(|mut field| {
+                field.metadata.retain(|key, _| key == metadata::COMMENT || key == metadata::CHAR_VARCHAR_TYPE);
+                field
+            }));
+            let named = (0..schema.fields.len())
+                .map(|at| Ok(analysis::output(&planned, at)?.expr.alias(&schema.fields[at].name)))
+                .collect::<Result<Vec<_>>>()?;
+            new.input = Some(analysis::project(planned.plan, named)?);
+            new.reads = planned.reads;
+            new.schema = Some(schema);
+        }
+        CreateSource::Like(source) => {
+            let (target, _) = resolve::target(cx, source).await?;
+            new.schema = Some(show::schema_of(cx, &target).await?);
+            if let Target::Delta(table) = &target {
+                let snapshot = table.snapshot(cx).await?;
+                new.partition_by = snapshot.partition_columns().to_vec();
+                new.schema = Some(without_mapping(snapshot.schema()));
+                if create.using.is_none() {
+                    new.provider = Provider::Delta;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A schema whose columns carry no ids of another table.
+fn without_mapping(schema: &StructType) -> StructType {
+    StructType::new(schema.fields.iter().map(|field| {
+        let mut field = field.clone();
+        field.metadata.retain(|key, _| !key.starts_with("delta.columnMapping."));
+        field
+    }))
+}
+
+fn schema_of(definitions: &[ColumnDefinition]) -> StructType {
+    StructType::new(definitions.iter().map(column_of))
+}
+
+fn column_of(definition: &ColumnDefinition) -> StructField {
+    let mut field = columns::field_of(definition);
+    if let Some(default) = &definition.default {
+        field = field.with_metadata(metadata::CURRENT_DEFAULT, default.text.as_str());
+    }
+    if let Some(rule) = &definition.generated {
+        field = field.with_metadata(metadata::GENERATION_EXPRESSION, deltaic_sql::render::expr(rule));
+    }
+    field
+}
+
+fn add_partitions(create: &CreateTable, new: &mut NewTable) -> Result<()> {
+    for field in &create.partitioned_by {
+        match field {
+            PartitionField::Name(path) if path.len() == 1 => new.partition_by.push(path[0].value.clone()),
+            PartitionField::Column(definition) => {
+                let column = column_of(definition);
+                new.partition_by.push(column.name.clone());
+                new.schema.get_or_insert_default().fields.push(column);
+            }
+            PartitionField::Name(_) | PartitionField::Transform(_) => {
+                return Err(DeltaError::new("DELTA_OPERATION_NOT_ALLOWED").param("operation", "Partitioning by expressions"));
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn make_delta(cx: &Context, new: NewTable) -> Result<SqlResult> {
+    let existing = cx.snapshot(&new.store).await?;
+    if new.input.is_some() && new.mode == CreateMode::Replace && existing.is_none() && new.name.is_none() {
+        return Err(DeltaError::new("DELTA_CANNOT_REPLACE_MISSING_TABLE").param("tableName", &new.display));
+    }
+    let replaces = matches!(new.mode, CreateMode::CreateOrReplace | CreateMode::Replace);
+    match (&existing, replaces) {
+        (Some(snapshot), false) => {
+            if new.input.is_some() {
+                return Err(create_checks::not_empty(&new));
+            }
+            // The table is there already: the statement only gives it a name, if it says nothing else about it.
+            create_checks::matches_existing(cx, &new, snapshot)?;
+        }
+        (None, _) if new.location.is_some() && files::holds_data(&new.store).await? => {
+            return Err(create_checks::not_empty(&new));
+        }
+        _ => {
+            if let Some(committed) = write(cx, &new, existing.as_ref()).await? {
+                cx.committed(&committed);
+            }
+        }
+    }
+    register(cx, &new)?;
+    Ok(SqlResult::empty())
+}
+
+async fn write(
+    cx: &Context,
+    new: &NewTable,
+    existing: Option<&Snapshot>,
+) -> Result<Option<deltaic_log::transaction::CommitResult>> {
+    let schema = create_checks::writable_schema(new)?;
+    let defaults = cx.conf.table_defaults();
+    let defaults: Vec<(String, &str)> =
+        defaults.iter().map(|(key, value)| (format!("delta.{key}"), value.as_str())).collect();
+    let changes = PropertyChanges::for_create(
+        defaults.iter().map(|(key, value)| (key.as_str(), *value)),
+        new.properties.iter().map(|(key, value)| (key.as_str(), value.as_str())),
+        &properties::rules(cx),
+    )?;
+    let checks = constraints::checks_of(cx, &schema, &changes.stored).await?;
+    let kind = match (new.mode, existing) {
+        (CreateMode::CreateOrReplace, _) => CreateKind::CreateOrReplace,
+        (CreateMode::Replace, _) => CreateKind::Replace,
+        _ => CreateKind::Create,
+    };
+    let request = deltaic_datafusion::CreateTable {
+        kind,
+        partition_by: new.partition_by.clone(),
+        properties: changes,
+        comment: new.comment.clone(),
+        is_managed: new.is_managed(),
+        input: new.input.clone().map(Rows::from),
+        checks,
+        ..deltaic_datafusion::CreateTable::new(schema)
+    };
+    let commit = cx.commit_context(Some(new.display.clone()));
+    let state = cx.session.engine().state();
+    let writer = dml::write_context(cx, &state, &commit);
+    Ok(Some(write_table(&writer, &new.store, existing, request).await?.commit))
+}
+
+/// Gives the table its name.
+fn register(cx: &Context, new: &NewTable) -> Result<()> {
+    let Some(name) = &new.name else { return Ok(()) };
+    let record = TableRecord {
+        name: name.clone(),
+        kind: if new.is_managed() { ObjectKind::Managed } else { ObjectKind::External },
+        provider: new.provider,
+        location: new.location.clone(),
+        schema: (new.provider == Provider::Parquet).then(|| new.schema.clone().unwrap_or_default()),
+        partition_columns: if new.provider == Provider::Parquet { new.partition_by.clone() } else { Vec::new() },
+        comment: if new.provider == Provider::Parquet { new.comment.clone() } else { None },
+        properties: if new.provider == Provider::Parquet { new.properties.iter().cloned().collect() } else { Default::default() },
+        created_ms: cx.now_us.div_euclid(1_000),
+    };
+    store_record(cx, new.mode, record)
+}
+
+/// Stores a record; of two sessions that make one name at the same time, the second is told.
+pub(super) fn store_record(cx: &Context, mode: CreateMode, mut record: TableRecord) -> Result<()> {
+    if let Some(CatalogObject::Table(old)) = cx.catalog().object(&record.name)? {
+        record.kind = old.kind;
+        record.location = old.location;
+        record.created_ms = old.created_ms;
+    }
+    let object = CatalogObject::Table(record.clone());
+    match mode {
+        CreateMode::CreateOrReplace | CreateMode::Replace => cx.catalog().put_object(&object),
+        CreateMode::CreateIfNotExists => cx.catalog().create_object(&object).map(|_| ()),
+        CreateMode::Create => {
+            if cx.catalog().create_object(&object)? {
+                Ok(())
+            } else {
+                Err(errors::already_exists(&record.name.schema, &record.name.name))
+            }
+        }
+    }
+}

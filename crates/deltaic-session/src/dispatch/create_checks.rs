@@ -1,0 +1,88 @@
+//! What must hold before a table is made: a schema that a table can have, and, where a table stands at the place
+//! already, that the statement does not contradict it.
+
+use std::collections::BTreeMap;
+
+use deltaic_log::Snapshot;
+use deltaic_protocol::error::{DeltaError, Result};
+use deltaic_protocol::properties::PropertyChanges;
+use deltaic_protocol::schema::{DataType, StructType, schema_differences};
+
+use crate::context::Context;
+
+use super::create::NewTable;
+use super::properties;
+
+/// The columns of a new table; none were named where this is empty.
+pub(super) fn writable_schema(new: &NewTable) -> Result<StructType> {
+    let schema = new.schema.clone().unwrap_or_default();
+    for field in &schema.fields {
+        if field.data_type == DataType::Void && new.input.is_some() {
+            return Err(DeltaError::new("UNSUPPORTED_FEATURE.TABLE_OPERATION").with_text(format!(
+                "Column {} has no type; cast the NULL in the query to one",
+                field.name
+            )));
+        }
+    }
+    Ok(schema)
+}
+
+/// The place holds something, so no table can begin there.
+pub(super) fn not_empty(new: &NewTable) -> DeltaError {
+    DeltaError::new("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION")
+        .param("tableId", table_id(new))
+        .param("tableLocation", new.store.root())
+        .with_path(new.store.root().to_string())
+}
+
+/// `` `schema`.`table` `` as Spark prints a table identifier.
+fn table_id(new: &NewTable) -> String {
+    match &new.name {
+        Some(name) => crate::errors::quoted(&name.parts()),
+        None => new.display.clone(),
+    }
+}
+
+/// Columns, partitioning and properties, where the statement names them, must be those of the table that is there.
+pub(super) fn matches_existing(cx: &Context, new: &NewTable, existing: &Snapshot) -> Result<()> {
+    let path = existing.store().root().to_string();
+    if let Some(schema) = &new.schema
+        && !schema.fields.is_empty()
+    {
+        let differences = schema_differences(existing.schema(), schema);
+        if !differences.is_empty() {
+            return Err(DeltaError::new("DELTA_CREATE_TABLE_SCHEME_MISMATCH")
+                .param("path", &path)
+                .param("specifiedSchema", schema.tree_string())
+                .param("existingSchema", existing.schema().tree_string())
+                .param("schemaDifferences", differences.join("\n"))
+                .with_path(&path));
+        }
+        let lower = |names: &[String]| names.iter().map(|name| name.to_lowercase()).collect::<Vec<_>>();
+        if lower(&new.partition_by) != lower(existing.partition_columns()) {
+            return Err(DeltaError::new("DELTA_CREATE_TABLE_WITH_DIFFERENT_PARTITIONING")
+                .param("path", &path)
+                .param("specifiedColumns", new.partition_by.join(", "))
+                .param("existingColumns", existing.partition_columns().join(", "))
+                .with_path(&path));
+        }
+    }
+    if !new.properties.is_empty() {
+        let given = new.properties.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        let changes = PropertyChanges::for_create([], given, &properties::rules(cx))?;
+        let stored = &existing.metadata().configuration;
+        if &changes.stored != stored {
+            return Err(DeltaError::new("DELTA_CREATE_TABLE_WITH_DIFFERENT_PROPERTY")
+                .param("path", &path)
+                .param("specifiedProperties", lines(&changes.stored))
+                .param("existingProperties", lines(stored))
+                .with_path(&path));
+        }
+    }
+    Ok(())
+}
+
+fn lines(properties: &BTreeMap<String, String>) -> String {
+    let lines: Vec<String> = properties.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    lines.join("\n")
+}

@@ -1,0 +1,88 @@
+//! Tables of Parquet files without a log: making one, and INSERT.
+
+use deltaic_protocol::error::{DeltaError, Result};
+use deltaic_sql::ast::{CreateMode, Insert, InsertMode};
+
+use crate::catalog::{ObjectKind, Provider, TableRecord};
+use crate::context::Context;
+use crate::errors;
+use crate::files;
+use crate::parquet;
+use crate::resolve::ParquetTable;
+use crate::result::SqlResult;
+
+use super::create::{NewTable, store_record};
+use super::insert_rows::{self, Destination};
+
+/// `CREATE TABLE … USING parquet`, with or without a query.
+pub(super) async fn make(cx: &Context, new: NewTable) -> Result<SqlResult> {
+    if matches!(new.mode, CreateMode::CreateOrReplace | CreateMode::Replace) {
+        let name = new.name.as_ref().map_or_else(|| new.display.clone(), |name| errors::quoted(&name.parts()));
+        return Err(DeltaError::new("UNSUPPORTED_FEATURE.TABLE_OPERATION")
+            .param("tableName", name)
+            .param("operation", "REPLACE TABLE"));
+    }
+    let mut schema = new.schema.clone().unwrap_or_default();
+    // As the reference does it, partition columns stand at the end.
+    let (last, mut first): (Vec<_>, Vec<_>) = schema
+        .fields
+        .into_iter()
+        .partition(|field| new.partition_by.iter().any(|name| name.eq_ignore_ascii_case(&field.name)));
+    first.extend(last);
+    schema.fields = first;
+    if let Some(missing) = new.partition_by.iter().find(|name| schema.field(name).is_none()) {
+        return Err(DeltaError::new("COLUMN_NOT_FOUND").param("colName", errors::quoted(&[missing])).param("caseSensitiveConfig", "\"spark.sql.caseSensitive\""));
+    }
+    if new.schema.is_none() {
+        let table = ParquetTable { store: new.store.clone(), record: None, qualifier: Vec::new() };
+        schema = parquet::schema_of(&table).await?;
+    }
+    if let Some(input) = &new.input {
+        if files::holds_data(&new.store).await? {
+            return Err(DeltaError::new("LOCATION_ALREADY_EXISTS")
+                .param("location", format!("'{}'", new.store.root()))
+                .param("identifier", new.name.as_ref().map_or_else(|| new.display.clone(), |name| errors::quoted(&name.parts()))));
+        }
+        let planned = crate::analysis::reorder(input.clone(), &schema)?;
+        parquet::write(cx, &new.store, &schema, &new.partition_by, planned).await?;
+    }
+    let Some(name) = &new.name else { return Ok(SqlResult::empty()) };
+    let record = TableRecord {
+        name: name.clone(),
+        kind: if new.is_managed() { ObjectKind::Managed } else { ObjectKind::External },
+        provider: Provider::Parquet,
+        location: new.location.clone(),
+        schema: Some(schema),
+        partition_columns: new.partition_by.clone(),
+        comment: new.comment.clone(),
+        properties: new.properties.iter().cloned().collect(),
+        created_ms: cx.now_us.div_euclid(1_000),
+    };
+    store_record(cx, new.mode, record)?;
+    Ok(SqlResult::empty())
+}
+
+/// `INSERT` into a Parquet table.
+pub(super) async fn insert(cx: &Context, insert: &Insert, table: &ParquetTable, text: &str) -> Result<SqlResult> {
+    let schema = parquet::schema_of(table).await?;
+    let partition_columns = parquet::partition_columns(table, &schema).await?;
+    let destination = Destination {
+        schema: schema.clone(),
+        partition_columns: partition_columns.clone(),
+        qualifier: table.qualifier.clone(),
+        display: table.qualifier.join("."),
+        id: String::new(),
+        widen: false,
+    };
+    let shaped = insert_rows::shape(cx, insert, &destination, text).await?;
+    let old = match insert.mode {
+        InsertMode::Into => Vec::new(),
+        InsertMode::Overwrite => parquet::files_of(table).await?,
+        _ => return Err(DeltaError::not_supported_yet("REPLACE WHERE on a table that is not a Delta table")),
+    };
+    parquet::write(cx, &table.store, &schema, &partition_columns, shaped.plan).await?;
+    for file in old {
+        table.store.data().delete_file(&file.path).await?;
+    }
+    Ok(SqlResult::empty())
+}

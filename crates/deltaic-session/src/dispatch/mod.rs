@@ -1,0 +1,112 @@
+//! From a parsed statement to its answer; one family of statements per file.
+
+mod alter;
+mod columns;
+mod constraints;
+mod create;
+mod create_checks;
+mod create_parquet;
+mod describe;
+mod dml;
+mod drop;
+mod explain;
+mod insert;
+mod insert_rows;
+mod listing;
+mod maintain;
+mod namespaces;
+mod properties;
+mod query;
+mod settings;
+mod show;
+mod views;
+
+use deltaic_protocol::error::{DeltaError, Result};
+use deltaic_sql::Statement;
+use deltaic_sql::ast::{CommentObject, Property};
+
+pub(crate) use namespaces::schema_name;
+pub(crate) use dml::{is_default, write_context};
+
+use crate::context::Context;
+use crate::result::SqlResult;
+
+/// Runs the text of a statement.
+pub(crate) async fn run(cx: &Context, text: &str) -> Result<SqlResult> {
+    let statement = deltaic_sql::bind(deltaic_sql::parse(text)?, &cx.parameters)?;
+    statement_answer(cx, &statement, text).await
+}
+
+/// Runs a statement whose parameters are bound.
+async fn statement_answer(cx: &Context, statement: &Statement, text: &str) -> Result<SqlResult> {
+    match statement {
+        Statement::Query(query) => query::answer(cx, query, text).await,
+        Statement::Insert(insert) => insert::insert(cx, insert, text).await,
+        Statement::Delete(delete) => dml::delete(cx, delete, text).await,
+        Statement::Update(update) => dml::update(cx, update, text).await,
+        Statement::Truncate(truncate) => dml::truncate(cx, truncate).await,
+        Statement::CreateTable(create) => create::create_table(cx, create, text).await,
+        Statement::CreateView(create) => views::create(cx, create, text).await,
+        Statement::AlterView(alter) => views::alter(cx, alter, text).await,
+        Statement::DropView(drop) => views::drop(cx, drop).await,
+        Statement::AlterTable(alter) => alter::alter_table(cx, alter, text).await,
+        Statement::DropTable(drop) => drop::drop_table(cx, drop).await,
+        Statement::CommentOn(comment) => match comment.object {
+            CommentObject::Table => properties::comment_on_table(cx, &comment.name, comment.comment.as_deref()).await,
+            CommentObject::Schema => namespaces::comment_on_schema(cx, &comment.name, comment.comment.as_deref()).await,
+        },
+        Statement::CreateSchema(create) => namespaces::create_schema(cx, create).await,
+        Statement::AlterSchema(alter) => namespaces::alter_schema(cx, alter).await,
+        Statement::DropSchema(drop) => namespaces::drop_schema(cx, drop).await,
+        Statement::DescribeSchema(describe) => namespaces::describe_schema(cx, describe).await,
+        Statement::CreateCatalog(create) => namespaces::create_catalog(cx, create).await,
+        Statement::DropCatalog(drop) => namespaces::drop_catalog(cx, drop).await,
+        Statement::DescribeCatalog(describe) => namespaces::describe_catalog(cx, describe).await,
+        Statement::Use(target) => namespaces::use_namespace(cx, target).await,
+        Statement::ShowSchemas(show) => namespaces::show_schemas(cx, show).await,
+        Statement::ShowCatalogs(show) => namespaces::show_catalogs(cx, show),
+        Statement::ShowCurrentNamespace => namespaces::show_current(cx),
+        Statement::ShowTables(show) => listing::show_tables(cx, show).await,
+        Statement::ShowViews(show) => listing::show_views(cx, show).await,
+        Statement::ShowTableExtended(show) => listing::show_table_extended(cx, show).await,
+        Statement::ShowFunctions(show) => listing::show_functions(cx, show),
+        Statement::ShowColumns(show) => show::columns(cx, show).await,
+        Statement::ShowTblProperties(show) => show::properties(cx, show).await,
+        Statement::ShowCreateTable(show) => show::create_table(cx, show).await,
+        Statement::ShowPartitions(show) => show::partitions(cx, show).await,
+        Statement::DescribeTable(describe) => describe::table(cx, describe).await,
+        Statement::DescribeQuery(query) => describe::query(cx, query, text).await,
+        Statement::DescribeFunction(describe) => describe::function(cx, describe).await,
+        Statement::DescribeHistory(describe) => maintain::history(cx, describe).await,
+        Statement::DescribeDetail(describe) => maintain::detail(cx, describe).await,
+        Statement::Vacuum(vacuum) => maintain::vacuum(cx, vacuum, text).await,
+        Statement::Restore(restore) => maintain::restore(cx, restore).await,
+        Statement::Set(set) => settings::set(cx, set).await,
+        Statement::Reset(reset) => settings::reset(cx, reset),
+        Statement::RefreshTable(name) => drop::refresh(cx, name).await,
+        Statement::Explain(explain) => explain::explain(cx, explain, text).await,
+        Statement::Analyze(analyze) => drop::analyze(cx, analyze).await,
+        // Every statement reads the newest version, so there is nothing to keep and nothing to drop.
+        Statement::Cache(cache) => views::cache(cx, cache, text).await,
+        Statement::Uncache(_) | Statement::ClearCache => Ok(SqlResult::empty()),
+        Statement::Merge(_) => Err(DeltaError::not_supported_yet("MERGE INTO")),
+        Statement::Optimize(_) => Err(DeltaError::not_supported_yet("OPTIMIZE")),
+        Statement::Reorg(_) => Err(DeltaError::not_supported_yet("REORG TABLE")),
+        Statement::Convert(_) => Err(DeltaError::not_supported_yet("CONVERT TO DELTA")),
+        Statement::Generate(_) => Err(DeltaError::not_supported_yet("GENERATE")),
+    }
+}
+
+/// Properties as texts, in the order of the statement.
+pub(crate) fn properties_of(properties: &[Property]) -> Result<Vec<(String, String)>> {
+    properties
+        .iter()
+        .map(|property| match property.text() {
+            Some(text) => Ok((property.key.clone(), text)),
+            None => Err(DeltaError::unclassed(
+                "org.apache.spark.sql.AnalysisException",
+                format!("The value of property {} is not a literal", property.key),
+            )),
+        })
+        .collect()
+}

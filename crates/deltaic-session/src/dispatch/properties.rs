@@ -1,0 +1,101 @@
+//! Properties and comments of tables: ALTER TABLE SET/UNSET TBLPROPERTIES, COMMENT ON TABLE.
+
+use deltaic_command::Profile;
+use deltaic_maintenance::alter::{self, TableChange, TableState};
+use deltaic_maintenance::properties;
+use deltaic_protocol::error::{DeltaError, Result};
+use deltaic_protocol::properties::PropertyRules;
+use deltaic_sql::Name;
+
+use crate::catalog::{CatalogObject, TableRecord};
+use crate::context::Context;
+use crate::errors;
+use crate::resolve::{self, DeltaTable, Target};
+use crate::result::SqlResult;
+
+/// What the session allows among properties.
+pub(super) fn rules(cx: &Context) -> PropertyRules {
+    PropertyRules {
+        allow_arbitrary: cx.conf.delta("allowArbitraryProperties.enabled"),
+        enforce_retentions: cx.profile() != Profile::Delta40
+            && cx.conf.delta("vacuum.enforceDeletedFileAndLogRetentionDurationCompatibility"),
+    }
+}
+
+/// `ALTER TABLE … SET TBLPROPERTIES`.
+pub(super) async fn set(cx: &Context, target: Target, pairs: &[(String, String)]) -> Result<SqlResult> {
+    match target {
+        Target::Delta(table) => {
+            let rules = rules(cx);
+            change(cx, &table, |state| properties::set(state, pairs, &rules)).await
+        }
+        Target::Parquet(table) => {
+            update_record(cx, table.record, |record| {
+                for (key, value) in pairs {
+                    match key.as_str() {
+                        "comment" => record.comment = Some(value.clone()),
+                        _ => {
+                            record.properties.insert(key.clone(), value.clone());
+                        }
+                    }
+                }
+            })
+        }
+        Target::View(view) => {
+            Err(errors::alter_table_on_view(&resolve::view_qualifier(&view), "ALTER TABLE ... SET TBLPROPERTIES"))
+        }
+    }
+}
+
+/// `ALTER TABLE … UNSET TBLPROPERTIES`.
+pub(super) async fn unset(cx: &Context, target: Target, keys: &[String]) -> Result<SqlResult> {
+    match target {
+        Target::Delta(table) => change(cx, &table, |state| properties::unset(state, keys)).await,
+        Target::Parquet(table) => update_record(cx, table.record, |record| {
+            for key in keys {
+                record.properties.remove(key);
+            }
+        }),
+        Target::View(view) => {
+            Err(errors::alter_table_on_view(&resolve::view_qualifier(&view), "ALTER TABLE ... UNSET TBLPROPERTIES"))
+        }
+    }
+}
+
+/// `COMMENT ON TABLE`.
+pub(super) async fn comment_on_table(cx: &Context, name: &Name, comment: Option<&str>) -> Result<SqlResult> {
+    match resolve::target(cx, name).await?.0 {
+        Target::Delta(table) => change(cx, &table, |state| Ok(properties::set_comment(state, comment))).await,
+        Target::Parquet(table) => {
+            update_record(cx, table.record, |record| record.comment = comment.map(str::to_owned))
+        }
+        Target::View(view) => Err(errors::view_not_table(&resolve::view_qualifier(&view), "COMMENT ON TABLE")),
+    }
+}
+
+/// Decides a change on the newest version of a Delta table and commits it.
+pub(super) async fn change(
+    cx: &Context,
+    table: &DeltaTable,
+    decide: impl FnOnce(&TableState) -> Result<TableChange>,
+) -> Result<SqlResult> {
+    let snapshot = table.snapshot(cx).await?;
+    let decided = decide(&TableState::of(&snapshot))?;
+    let result = alter::commit(&snapshot, decided, &cx.commit_context(Some(table.display()))).await?;
+    cx.committed(&result);
+    Ok(SqlResult::empty())
+}
+
+/// Changes what the catalog keeps of a table.
+pub(super) fn update_record(
+    cx: &Context,
+    record: Option<TableRecord>,
+    edit: impl FnOnce(&mut TableRecord),
+) -> Result<SqlResult> {
+    let Some(mut record) = record else {
+        return Err(DeltaError::not_supported_yet("Changing a table by path that is not a Delta table"));
+    };
+    edit(&mut record);
+    cx.catalog().put_object(&CatalogObject::Table(record))?;
+    Ok(SqlResult::empty())
+}

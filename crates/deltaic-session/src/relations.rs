@@ -1,0 +1,108 @@
+//! Relations for the analyser: names in a query become pinned tables and views.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use deltaic_analyzer::{Relation, Resolver, TableFunctionArgument, TableRelation, Travel, ViewRelation};
+use deltaic_command::TimeTravel;
+use deltaic_datafusion::DeltaTableProvider;
+use deltaic_protocol::error::{DeltaError, Result};
+use sqlparser::ast::Ident;
+
+use crate::catalog::{SchemaName, ViewRecord};
+use crate::context::Context;
+use crate::errors;
+use crate::parquet::ParquetProvider;
+use crate::resolve::{self, DeltaTable, Target, view_qualifier};
+use crate::time_travel;
+
+/// Looks names up in the session's catalog and remembers which Delta tables were read.
+pub(crate) struct SessionResolver<'a> {
+    cx: &'a Context,
+    reads: Mutex<BTreeSet<String>>,
+}
+
+impl<'a> SessionResolver<'a> {
+    pub(crate) fn new(cx: &'a Context) -> Self {
+        SessionResolver { cx, reads: Mutex::new(BTreeSet::new()) }
+    }
+
+    /// Roots of the Delta tables that were resolved.
+    pub(crate) fn reads(&self) -> BTreeSet<String> {
+        self.reads.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    async fn find(&self, name: &[Ident], travel: Option<Travel>, at: &SchemaName) -> Result<Relation> {
+        let parts: Vec<String> = name.iter().map(|part| part.value.clone()).collect();
+        match resolve::lookup_in(self.cx, &parts, at).await? {
+            None => Err(resolve::not_found(&parts)),
+            Some(Target::View(view)) => {
+                if travel.is_some() {
+                    return Err(errors::no_time_travel(&view_qualifier(&view)));
+                }
+                Ok(Relation::View(view_relation(view)))
+            }
+            Some(Target::Parquet(table)) => {
+                if travel.is_some() {
+                    return Err(errors::no_time_travel(&table.qualifier));
+                }
+                let (provider, schema) = ParquetProvider::open(&table, self.cx.zone()).await?;
+                Ok(Relation::Table(TableRelation { provider: Arc::new(provider), schema, qualifier: table.qualifier }))
+            }
+            Some(Target::Delta(table)) => self.delta(table, travel).await.map(Relation::Table),
+        }
+    }
+
+    async fn delta(&self, table: DeltaTable, travel: Option<Travel>) -> Result<TableRelation> {
+        let latest = table.snapshot(self.cx).await?;
+        let moment = match (&table.travel, travel) {
+            (Some(_), Some(_)) => return Err(DeltaError::new("DELTA_UNSUPPORTED_TIME_TRAVEL_MULTIPLE_FORMATS")),
+            (Some(suffix), None) => Some(time_travel::moment(self.cx, suffix).await?),
+            (None, Some(Travel::Version(text))) => Some(time_travel::version(&text)?),
+            (None, Some(Travel::Timestamp { micros, text })) => Some(TimeTravel::Timestamp { micros, text }),
+            (None, None) => None,
+        };
+        let snapshot = match &moment {
+            Some(moment) => time_travel::snapshot_at(self.cx, &latest, moment).await?,
+            None => latest,
+        };
+        if snapshot.schema().fields.is_empty() {
+            return Err(DeltaError::new("DELTA_READ_TABLE_WITHOUT_COLUMNS").param("tableName", table.quoted()));
+        }
+        let root = snapshot.store().root().to_string();
+        self.reads.lock().unwrap_or_else(PoisonError::into_inner).insert(root);
+        let schema = snapshot.schema().as_ref().clone();
+        let provider = DeltaTableProvider::try_new(snapshot)?.with_zone(self.cx.zone());
+        Ok(TableRelation { provider: Arc::new(provider), schema, qualifier: table.qualifier })
+    }
+}
+
+fn view_relation(view: ViewRecord) -> ViewRelation {
+    ViewRelation {
+        qualifier: view_qualifier(&view),
+        temporary: view.name.is_none(),
+        text: view.text,
+        catalog: view.context.catalog,
+        schema: view.context.schema,
+        columns: Some(view.schema),
+    }
+}
+
+#[async_trait]
+impl Resolver for SessionResolver<'_> {
+    async fn relation(&self, name: &[Ident], travel: Option<Travel>) -> Result<Relation> {
+        self.find(name, travel, &self.cx.current).await
+    }
+
+    async fn relation_in(&self, name: &[Ident], travel: Option<Travel>, catalog: &str, schema: &str) -> Result<Relation> {
+        self.find(name, travel, &SchemaName::new(catalog, schema)).await
+    }
+
+    async fn table_function(&self, name: &str, _: &[TableFunctionArgument]) -> Result<Option<TableRelation>> {
+        match name.to_lowercase().as_str() {
+            "table_changes" | "table_changes_by_path" => Err(DeltaError::not_supported_yet(name)),
+            _ => Ok(None),
+        }
+    }
+}
