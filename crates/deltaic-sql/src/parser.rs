@@ -66,6 +66,9 @@ pub(crate) enum Follow {
 /// Nested expressions and queries up to this depth; deeper ones are refused before the stack ends.
 const MAX_DEPTH: usize = 120;
 
+/// Operators of one kind in a row, each of which makes the tree deeper to the left.
+const MAX_CHAIN: usize = 2_000;
+
 pub(crate) struct Parser<'a> {
     pub text: &'a str,
     pub tokens: Vec<Token>,
@@ -316,6 +319,15 @@ impl<'a> Parser<'a> {
         let result = rule(self);
         self.depth -= 1;
         result
+    }
+
+    /// Refuses a chain that is longer than [`MAX_CHAIN`].
+    pub fn check_length(&mut self, length: usize) -> Parsed<()> {
+        if length <= MAX_CHAIN {
+            return Ok(());
+        }
+        self.too_deep = true;
+        self.fail()
     }
 
     /// `rule`, or the cursor back where it was.

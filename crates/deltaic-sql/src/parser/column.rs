@@ -95,7 +95,7 @@ impl Parser<'_> {
     pub fn column_default(&mut self) -> Parsed<ColumnDefault> {
         self.at += 1;
         let start = self.at;
-        let expr = self.value_expr()?;
+        let expr = self.expr()?;
         Ok(ColumnDefault {
             expr,
             text: self.text_from(start).to_owned(),

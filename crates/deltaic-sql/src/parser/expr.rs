@@ -16,21 +16,21 @@ impl Parser<'_> {
     }
 
     fn or_expr(&mut self) -> Parsed<Expr> {
-        let mut left = self.and_expr()?;
+        let mut terms = vec![self.and_expr()?];
         while self.is("OR") && !self.ends_at(1) {
             self.at += 1;
-            left = binary(left, BinaryOperator::Or, self.and_expr()?);
+            terms.push(self.and_expr()?);
         }
-        Ok(left)
+        balanced(terms, &BinaryOperator::Or).map_or_else(|| self.fail(), Ok)
     }
 
     fn and_expr(&mut self) -> Parsed<Expr> {
-        let mut left = self.not_expr()?;
+        let mut terms = vec![self.not_expr()?];
         while self.is("AND") && !self.ends_at(1) {
             self.at += 1;
-            left = binary(left, BinaryOperator::And, self.not_expr()?);
+            terms.push(self.not_expr()?);
         }
-        Ok(left)
+        balanced(terms, &BinaryOperator::And).map_or_else(|| self.fail(), Ok)
     }
 
     fn not_expr(&mut self) -> Parsed<Expr> {
@@ -60,10 +60,13 @@ impl Parser<'_> {
 
     fn binary_expr(&mut self, lowest: u8) -> Parsed<Expr> {
         let mut left = self.unary_expr()?;
+        let mut length = 0;
         while let Some((op, binds)) = self.binary_operator() {
             if binds < lowest {
                 break;
             }
+            length += 1;
+            self.check_length(length)?;
             self.at += 1;
             let right = if binds == TIGHTEST {
                 self.unary_expr()?
@@ -125,6 +128,19 @@ impl Parser<'_> {
         let expr = Box::new(self.nested(Self::unary_expr)?);
         Ok(Expr::UnaryOp { op, expr })
     }
+}
+
+/// Many terms of AND or OR as a tree that is no deeper than it must be, shaped as Spark's: the first half has the odd one.
+fn balanced(mut terms: Vec<Expr>, op: &BinaryOperator) -> Option<Expr> {
+    if terms.len() < 2 {
+        return terms.pop();
+    }
+    let second = terms.split_off(terms.len().div_ceil(2));
+    Some(binary(
+        balanced(terms, op)?,
+        op.clone(),
+        balanced(second, op)?,
+    ))
 }
 
 pub(super) fn binary(left: Expr, op: BinaryOperator, right: Expr) -> Expr {

@@ -112,6 +112,7 @@ impl Parser<'_> {
 
     fn union_term(&mut self) -> Parsed<SetExpr> {
         let mut left = self.intersect_term()?;
+        let mut length = 0;
         while !self.ends_at(1) {
             let op = match self.eat_any(&["UNION", "EXCEPT", "MINUS", "SETMINUS"]) {
                 Some("UNION") => SetOperator::Union,
@@ -119,6 +120,8 @@ impl Parser<'_> {
                 Some(_) => SetOperator::Minus,
                 None => break,
             };
+            length += 1;
+            self.check_length(length)?;
             let set_quantifier = self.set_quantifier();
             let right = self.intersect_term()?;
             left = SetExpr::SetOperation {

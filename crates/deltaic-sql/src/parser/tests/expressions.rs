@@ -79,6 +79,28 @@ fn bare(mut tree: Expr) -> Expr {
 }
 
 #[test]
+fn long_conditions_become_balanced_trees_as_in_spark() {
+    let nested = |sql: &str| {
+        fn show(expr: &Expr) -> String {
+            match expr {
+                Expr::BinaryOp { left, op, right } => {
+                    format!("({} {op} {})", show(left), show(right))
+                }
+                other => other.to_string(),
+            }
+        }
+        show(&expr(sql))
+    };
+    assert_eq!(nested("a OR b OR c"), "((a OR b) OR c)");
+    assert_eq!(nested("a AND b AND c AND d"), "((a AND b) AND (c AND d))");
+    assert_eq!(
+        nested("a OR b OR c OR d OR e"),
+        "(((a OR b) OR c) OR (d OR e))"
+    );
+    assert!(crate::parse_expr(&vec!["a = 1"; 50_000].join(" OR ")).is_ok());
+}
+
+#[test]
 fn predicates_and_functions_print_as_written() {
     for sql in [
         "a NOT LIKE 'x%' ESCAPE '!'",

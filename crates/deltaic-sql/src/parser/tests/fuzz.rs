@@ -333,6 +333,13 @@ fn deep_nesting_is_refused_and_long_chains_are_not() {
     );
     let chain = format!("SELECT 1{}", " + 1".repeat(1_000));
     assert!(crate::parse(&chain).is_ok());
+    for endless in [" + 1", " UNION ALL SELECT 1"] {
+        let sql = format!("SELECT 1{}", endless.repeat(100_000));
+        assert_eq!(
+            crate::parse(&sql).unwrap_err().class(),
+            Some("FAILED_TO_PARSE_TOO_COMPLEX")
+        );
+    }
     let nested = format!("SELECT {}1{}", "(".repeat(30), ")".repeat(30));
     assert!(crate::parse(&nested).is_ok());
 }
