@@ -213,7 +213,8 @@ impl Snapshot {
         self.inner.files.tombstones().await
     }
 
-    /// The tombstones that the table's retention still protects at `now_ms`: deleted later than now less the retention.
+    /// The tombstones that the table's retention still protects at `now_ms`: deleted at or after now less the retention (VACUUM
+    /// keeps files by the same rule, so a checkpoint never forgets a file that VACUUM must keep).
     ///
     /// # Errors
     /// The checkpoint's files cannot be read.
@@ -222,7 +223,7 @@ impl Snapshot {
         let all = self.tombstones().await?;
         Ok(all
             .into_iter()
-            .filter(|r| r.deletion_timestamp.unwrap_or(0) > since)
+            .filter(|r| r.deletion_timestamp.unwrap_or(0) >= since)
             .collect())
     }
 
