@@ -286,3 +286,16 @@ pub fn cast_constant(node: Node, to: &DataType, env: &Arc<Env>) -> Result<Scalar
     let kind = Kind::Cast { child: Box::new(node), mode: CastMode::Ansi, explicit: false, env: Arc::clone(env) };
     evaluate(&Node::new(kind, to.clone(), nullable))
 }
+
+/// A cast of a literal that cannot fail, computed; anything else as it is.
+pub fn folded_literal(node: Node) -> Node {
+    match &node.kind {
+        Kind::Cast { child, .. } if matches!(child.kind, Kind::Literal(_)) && !castable::can_fail(&child.ty, &node.ty) => {
+            match evaluate(&node) {
+                Ok(v) => Node::literal(v, node.ty),
+                Err(_) => node,
+            }
+        }
+        _ => node,
+    }
+}

@@ -4,9 +4,16 @@
 //! The way of an expression: AST, then [`node::Node`] (typed as Spark types it, casts told apart, printable as Spark
 //! prints it), then DataFusion's `Expr`. Relations are resolved before binding, by the host's [`Resolver`].
 
+mod api;
+mod bind;
+mod binder;
+mod constants;
 mod fold;
 mod function;
 mod kernels;
+mod plan;
+mod range;
+mod relations;
 
 pub mod error;
 pub mod kernel;
@@ -15,9 +22,15 @@ pub mod names;
 pub mod node;
 pub mod options;
 pub mod resolver;
+pub mod scope;
 pub mod text;
 pub mod time;
 pub mod types;
 
+pub use api::{
+    Analyzed, Bound, Constant, analyze_query, bind_expr, bind_local, bind_predicate, constant, constant_as, environment,
+    relation_name, row_count, scope_of, travel,
+};
 pub use options::{AnalyzerOptions, Parameters};
 pub use resolver::{Relation, Resolver, TableFunctionArgument, TableRelation, Travel, ViewRelation};
+pub use scope::Scope;

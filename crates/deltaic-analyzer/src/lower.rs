@@ -346,8 +346,8 @@ fn call(args: &[Node], imp: &Imp, ty: &DataType) -> Result<Expr> {
     Ok(match imp {
         Imp::Replace(inner) => lower(inner)?,
         Imp::Native(f) => f(args.iter().map(lower).collect::<Result<Vec<_>>>()?),
-        Imp::Kernel { name, volatile, env, .. } if args.iter().any(|a| matches!(a.kind, Kind::Lambda(_))) => {
-            return higher_order(name, args, ty, env, *volatile);
+        Imp::Kernel { name, volatile, .. } if args.iter().any(|a| matches!(a.kind, Kind::Lambda(_))) => {
+            return higher_order(name, args, ty, *volatile);
         }
         Imp::Kernel { name, run, volatile, env, .. } => {
             let types = args.iter().map(|a| a.ty.clone()).collect();
@@ -358,7 +358,7 @@ fn call(args: &[Node], imp: &Imp, ty: &DataType) -> Result<Expr> {
 }
 
 /// A function that takes lambdas: their bodies become expressions over the parameters and what they capture.
-fn higher_order(name: &'static str, args: &[Node], ty: &DataType, env: &Arc<Env>, volatile: bool) -> Result<Expr> {
+fn higher_order(name: &'static str, args: &[Node], ty: &DataType, volatile: bool) -> Result<Expr> {
     let mut plain = Vec::new();
     let mut types = Vec::new();
     let mut lambdas = Vec::new();
@@ -382,7 +382,7 @@ fn higher_order(name: &'static str, args: &[Node], ty: &DataType, env: &Arc<Env>
         let kind = if outer { Kind::Outer(a) } else { Kind::Attr(a) };
         plain.push(lower(&Node::new(kind, t, true))?);
     }
-    Ok(lambda::call(name, plain, types, lambdas, captures, ty.clone(), Arc::clone(env), volatile))
+    Ok(lambda::call(name, plain, types, lambdas, captures, ty, volatile))
 }
 
 fn collect_captured(body: &Node, params: &[(crate::node::Attr, DataType)], out: &mut Vec<(crate::node::Attr, DataType, bool)>) {

@@ -53,7 +53,6 @@ enum Type {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Fixed {
-    Long,
     Double,
     Boolean,
     String,
@@ -233,7 +232,6 @@ fn numeric_argument(c: &mut Call<'_>, spec: &Spec, env: &Arc<Env>, o: &AnalyzerO
 fn result(spec: &Spec, c: &Call<'_>, first: &DataType) -> (DataType, bool) {
     match spec.kind {
         Type::Fixed(Fixed::Count) => (Long, false),
-        Type::Fixed(Fixed::Long) => (Long, true),
         Type::Fixed(Fixed::Double) => (Double, !matches!(spec.function, "percent_rank" | "cume_dist")),
         Type::Fixed(Fixed::Boolean) => (Boolean, true),
         Type::Fixed(Fixed::String) => (Str, true),

@@ -11,7 +11,7 @@ use crate::kernel::{Env, Run};
 use crate::names::{pretty, quoted_sql};
 use crate::node::{CastMode, Imp, Kind, Node, Shown};
 use crate::options::AnalyzerOptions;
-use crate::types::{castable, decimal, is_atomic, is_integral, is_numeric, is_timestamp, same_type, shown, widen};
+use crate::types::{castable, decimal, is_integral, is_numeric, is_timestamp, same_type, shown, widen};
 
 /// A function of the table.
 pub struct Entry {
@@ -359,9 +359,4 @@ pub fn decimal_parts(node: &Node) -> Option<(u8, u8)> {
         return Some(decimal::for_integer(v));
     }
     decimal::for_type(&node.ty)
-}
-
-/// Atomic, or NULL.
-pub fn is_simple(ty: &DataType) -> bool {
-    is_atomic(ty) || *ty == DataType::Void
 }

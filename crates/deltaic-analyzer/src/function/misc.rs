@@ -1,6 +1,5 @@
 //! Functions about the session, types, JSON, random numbers and errors; and casts that look like functions.
 
-use datafusion::common::ScalarValue;
 use deltaic_protocol::schema::DataType;
 use deltaic_protocol::{DeltaError, Result};
 
@@ -160,9 +159,4 @@ fn schema_of(text: &str) -> Result<DataType> {
         Ok(schema) => Ok(DataType::Struct(schema)),
         Err(e) => Err(DeltaError::new("INVALID_SCHEMA.PARSE_ERROR").param("inputSchema", quoted(text)).param("reason", e.text())),
     }
-}
-
-/// NULL of a type.
-pub fn null_of(ty: DataType) -> Node {
-    Node::literal(ScalarValue::Null, ty)
 }

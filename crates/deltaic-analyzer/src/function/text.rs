@@ -4,7 +4,7 @@ use deltaic_protocol::Result;
 use deltaic_protocol::schema::DataType;
 
 use super::call::{Call, Entry, MANY, Nulls, P, cast, entry};
-use crate::kernels::{arrays, hash, misc, numbers, regex, strings};
+use crate::kernels::{arrays, hash, numbers, regex, strings};
 use crate::node::{Imp, Kind, Node, Shown};
 use crate::types::{array_of, map_of};
 
@@ -275,9 +275,4 @@ fn decode_cases(c: Call<'_>) -> Result<Node> {
     }
     let by = super::operator::case(branches, otherwise, false, &c.env, c.options)?;
     Ok(c.replaced(by))
-}
-
-/// `LIKE` and `RLIKE` in the SQL form go through the same entries; misc is for texts of other values.
-pub fn text_of(c: Call<'_>) -> Node {
-    c.kernel("to_text", misc::to_text, Str, Nulls::Args)
 }

@@ -1,6 +1,6 @@
 //! Kernels of dates, timestamps and intervals, in the session's zone.
 
-use arrow::array::{Array, ArrayRef};
+use arrow::array::ArrayRef;
 use chrono::{Datelike, NaiveDate, NaiveTime, Timelike};
 use chrono_tz::Tz;
 use deltaic_protocol::schema::DataType;

@@ -24,7 +24,6 @@ use deltaic_protocol::Result;
 use deltaic_protocol::schema::DataType;
 
 use crate::error::{Ours, internal, unsupported, wrap};
-use crate::kernel::Env;
 use crate::types::arrow_type;
 
 /// A lambda, lowered.
@@ -44,9 +43,7 @@ struct HigherOrder {
     types: Vec<DataType>,
     lambdas: Vec<Body>,
     captures: Vec<(Column, ArrowType)>,
-    ret: DataType,
     arrow: ArrowType,
-    env: Arc<Env>,
     signature: Signature,
 }
 
@@ -72,14 +69,13 @@ pub fn call(
     types: Vec<DataType>,
     lambdas: Vec<Body>,
     captures: Vec<(Column, ArrowType)>,
-    ret: DataType,
-    env: Arc<Env>,
+    ret: &DataType,
     volatile: bool,
 ) -> Expr {
     let volatility = if volatile { Volatility::Volatile } else { Volatility::Immutable };
     let signature = Signature::one_of(vec![TypeSignature::Nullary, TypeSignature::VariadicAny], volatility);
-    let arrow = arrow_type(&ret);
-    let udf = HigherOrder { name: format!("spark_{name}"), types, lambdas, captures, ret, arrow, env, signature };
+    let arrow = arrow_type(ret);
+    let udf = HigherOrder { name: format!("spark_{name}"), types, lambdas, captures, arrow, signature };
     ScalarUDF::new_from_impl(udf).call(args)
 }
 

@@ -1,6 +1,6 @@
 //! Kernels of mathematics: rounding with Spark's result types, and the functions of doubles.
 
-use arrow::array::{Array, ArrayRef};
+use arrow::array::ArrayRef;
 use arrow::datatypes::i256;
 use deltaic_protocol::schema::DataType;
 use deltaic_protocol::{DeltaError, Result};

@@ -12,7 +12,6 @@ use regex::Regex;
 use super::strings::Lcg;
 use crate::error::{Ours, internal};
 use crate::kernel::Batch;
-use crate::text;
 use crate::types::arrow_type;
 
 /// The field `env.salt` of a struct; NULL where the struct is.
@@ -133,11 +132,6 @@ pub fn row_ids(b: &Batch<'_>) -> Result<ArrayRef> {
     b.all_rows(|r| Ok(Some(r as i64)))
 }
 
-/// The text of any value, as concatenation and `concat_ws` use it.
-pub fn to_text(b: &Batch<'_>) -> Result<ArrayRef> {
-    b.rows(|r| Ok(Some(text::value_text(&b.args[0], r, &b.types[0], b.env.zone))))
-}
-
 /// `typeof` needs no value.
 pub fn type_name(ty: &DataType) -> String {
     ty.simple_string()
@@ -210,4 +204,16 @@ fn extreme(b: &Batch<'_>, wanted: std::cmp::Ordering) -> Result<ArrayRef> {
         picks.push((best.unwrap_or(0), r));
     }
     arrow::compute::interleave(&arrays, &picks).ours()
+}
+
+/// The field `env.salt` of every struct in an array.
+pub fn array_field(b: &Batch<'_>) -> Result<ArrayRef> {
+    use arrow::array::{AsArray, ListArray};
+    let list = b.list(0);
+    let structs = list.values().as_struct();
+    let Some(column) = structs.columns().get(b.env.salt as usize) else { return Err(internal("no such field")) };
+    let values = masked(column, structs.nulls())?;
+    let ArrowType::List(field) = arrow_type(b.ret) else { return Err(internal("an array that is none")) };
+    let field = if values.null_count() > 0 { Arc::new(field.as_ref().clone().with_nullable(true)) } else { field };
+    ListArray::try_new(field, list.offsets().clone(), values, list.nulls().cloned()).map(|l| Arc::new(l) as ArrayRef).ours()
 }

@@ -1,5 +1,6 @@
 //! Kernels: what Spark's operators and functions compute where DataFusion's own would differ.
 
+pub mod aggregates;
 pub mod arithmetic;
 pub mod arrays;
 pub mod cast;

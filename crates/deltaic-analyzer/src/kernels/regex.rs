@@ -1,6 +1,6 @@
 //! Kernels of regular expressions. Patterns are Java's; what both engines write alike works.
 
-use arrow::array::{Array, ArrayRef, StringArray};
+use arrow::array::{ArrayRef, StringArray};
 use arrow::buffer::NullBuffer;
 use deltaic_protocol::{DeltaError, Result};
 use regex::Regex;

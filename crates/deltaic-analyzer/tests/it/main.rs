@@ -1,0 +1,10 @@
+//! The analyser through its public doors: queries over tables in memory, checked for names, types, rows and errors.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod errors;
+mod expressions;
+mod functions;
+mod predicates;
+mod queries;
+mod support;
