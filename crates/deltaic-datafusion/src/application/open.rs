@@ -1,0 +1,60 @@
+//! Tables by path.
+
+use std::sync::Arc;
+
+use datafusion::error::Result;
+use deltaic_log::Snapshot;
+use deltaic_log::history;
+use deltaic_protocol::error::Result as DeltaResult;
+use deltaic_protocol::timestamp::Zone;
+use deltaic_storage::{StorageFactory, TableStore};
+
+use super::inserts::Inserts;
+use crate::error::wrap;
+use crate::provider::DeltaTableProvider;
+
+/// Which version of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Version {
+    /// The newest.
+    #[default]
+    Latest,
+    /// That one.
+    At(i64),
+    /// The one that was the newest at that time (milliseconds since 1970-01-01 UTC).
+    AsOf(i64),
+}
+
+/// The newest version of the table at a path or URL, pinned.
+///
+/// # Errors
+/// There is no table, or it cannot be read.
+pub async fn open(location: &str) -> Result<DeltaTableProvider> {
+    open_version(location, Version::Latest).await
+}
+
+/// A version of the table at a path or URL, pinned.
+///
+/// # Errors
+/// There is no table or no such version, or it cannot be read.
+pub async fn open_version(location: &str, version: Version) -> Result<DeltaTableProvider> {
+    let store = StorageFactory::default().open(location).map_err(wrap)?;
+    provider(&store, version).await.map_err(wrap)
+}
+
+/// A version of a table, pinned.
+///
+/// # Errors
+/// As [`open_version`].
+pub async fn provider(store: &TableStore, version: Version) -> DeltaResult<DeltaTableProvider> {
+    let snapshot = match version {
+        Version::Latest => Snapshot::load(store, None).await?,
+        Version::At(version) => Snapshot::load(store, Some(version)).await?,
+        Version::AsOf(millis) => {
+            let newest = Snapshot::load(store, None).await?;
+            let version = history::version_at_timestamp(&newest, millis).await?;
+            newest.at_version(version.into_version(millis, &Zone::utc())?).await?
+        }
+    };
+    Ok(DeltaTableProvider::try_new(snapshot)?.with_inserts(Arc::new(Inserts)))
+}

@@ -1,0 +1,236 @@
+//! What a statement that writes needs from its session, and what it answers.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use datafusion::catalog::Session;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::ExecutionPlan;
+use deltaic_log::Snapshot;
+use deltaic_log::transaction::{CommitContext, CommitResult};
+use deltaic_protocol::config::{ColumnMappingMode, TableConfig};
+use deltaic_protocol::error::Result;
+use deltaic_protocol::schema::StructType;
+use deltaic_protocol::statistics::{DEFAULT_STRING_PREFIX, StatisticsColumns};
+use deltaic_protocol::timestamp::Zone;
+use deltaic_storage::TableStore;
+
+use crate::error::Classed;
+use crate::write::checks::{RowGuard, WriteChecks};
+use crate::write::collector::StatsPlan;
+use crate::write::job::{InputKind, WriteOutput, write_plan};
+use crate::write::shape::{Shaper, file_schema};
+use crate::write::target::{PartitionColumn, WriteTarget};
+
+/// The surroundings of a statement that writes.
+#[derive(Clone)]
+pub struct WriteContext<'a> {
+    /// Plans and runs queries.
+    pub session: &'a dyn Session,
+    /// Clock, ids, engine name, user metadata.
+    pub commit: &'a CommitContext,
+    /// The session's zone: statistics and folder names of instants.
+    pub zone: Zone,
+    /// A data file of this size is closed and another one begun (bytes).
+    pub max_file_bytes: usize,
+}
+
+/// Letters of the random folders that stand in for partition folders under column mapping.
+const DEFAULT_RANDOM_PREFIX: usize = 2;
+/// The size at which a data file is closed.
+pub const DEFAULT_MAX_FILE_BYTES: usize = 256 << 20;
+
+impl<'a> WriteContext<'a> {
+    /// A context with UTC and the default file size.
+    pub fn new(session: &'a dyn Session, commit: &'a CommitContext) -> WriteContext<'a> {
+        WriteContext { session, commit, zone: Zone::utc(), max_file_bytes: DEFAULT_MAX_FILE_BYTES }
+    }
+
+    /// Now, milliseconds since 1970-01-01 UTC.
+    pub(crate) fn now_ms(&self) -> i64 {
+        self.commit.clock.now_ms()
+    }
+}
+
+impl std::fmt::Debug for WriteContext<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WriteContext").field("commit", &self.commit).field("zone", &self.zone).finish_non_exhaustive()
+    }
+}
+
+/// What a statement that writes rows has done.
+#[derive(Debug, Clone)]
+pub struct WriteReport {
+    /// The commit; where nothing was to be done, the version that was read.
+    pub commit: CommitResult,
+    /// Rows that were written.
+    pub rows: u64,
+    /// Files that were written.
+    pub files: usize,
+    /// Files that were removed.
+    pub removed_files: usize,
+}
+
+/// What DELETE, UPDATE or TRUNCATE has done.
+#[derive(Debug, Clone)]
+pub struct DmlReport {
+    /// Rows that were deleted or updated.
+    pub affected_rows: u64,
+    /// The commit; none where no row matched.
+    pub commit: Option<CommitResult>,
+}
+
+/// A table that is about to be written, with everything that its rows must satisfy.
+pub(crate) struct Prepared {
+    target: Arc<WriteTarget>,
+    guard: Arc<RowGuard>,
+}
+
+impl Prepared {
+    /// For a table as it will be after the commit.
+    pub(crate) fn new(
+        ctx: &WriteContext<'_>,
+        store: &TableStore,
+        config: &TableConfig,
+        schema: &StructType,
+        partition_columns: &[String],
+        checks: &WriteChecks,
+    ) -> Result<Prepared> {
+        let shaper = Arc::new(Shaper::new(schema, partition_columns)?);
+        let files = file_schema(schema, partition_columns);
+        let selected = StatisticsColumns::new(config)?
+            .select(schema, partition_columns)
+            .iter()
+            .map(|leaf| leaf.names().into_iter().map(str::to_string).collect())
+            .collect();
+        let stats = StatsPlan::new(
+            &files,
+            &selected,
+            config.supports("deletionVectors"),
+            config.string_prefix_length()?.unwrap_or(DEFAULT_STRING_PREFIX),
+            ctx.zone.clone(),
+        );
+        let mapped = config.column_mapping_mode()? != ColumnMappingMode::None;
+        let random_prefix = config.random_prefix_length()?.or(mapped.then_some(DEFAULT_RANDOM_PREFIX));
+        let mut target = WriteTarget::plain(store, schema, partition_columns, shaper, ctx);
+        target.stats = Some(Arc::new(stats));
+        target.random_prefix = random_prefix;
+        Prepared::with_target(ctx, target, checks)
+    }
+
+    /// For a target that is put together already.
+    pub(crate) fn with_target(ctx: &WriteContext<'_>, target: WriteTarget, checks: &WriteChecks) -> Result<Prepared> {
+        let guard = RowGuard::new(ctx.session, &target.schema, target.shaper.logical(), checks, ctx.zone.clone())?;
+        Ok(Prepared { target: Arc::new(target), guard: Arc::new(guard) })
+    }
+
+    /// For rows that are copied from the table itself: nothing is checked again.
+    pub(crate) fn copying(ctx: &WriteContext<'_>, snapshot: &Snapshot) -> Result<Prepared> {
+        let checks = WriteChecks::default();
+        let mut prepared =
+            Prepared::new(ctx, snapshot.store(), snapshot.config(), snapshot.schema(), snapshot.partition_columns(), &checks)?;
+        prepared.guard = Arc::new(RowGuard::none());
+        Ok(prepared)
+    }
+
+    /// Writes rows.
+    pub(crate) async fn write(&self, ctx: &WriteContext<'_>, input: &Rows) -> Result<WriteOutput> {
+        let (kind, plan) = match input {
+            Rows::Query(query) => {
+                let kind = if is_local(query) { InputKind::Local } else { InputKind::Distributed };
+                (kind, ctx.session.create_physical_plan(query).await.classed()?)
+            }
+            Rows::Plan(plan) => (InputKind::Distributed, Arc::clone(plan)),
+        };
+        write_plan(&self.target, &self.guard, plan, ctx.session.task_ctx(), kind).await
+    }
+}
+
+/// The rows of a statement.
+#[derive(Debug, Clone)]
+pub enum Rows {
+    /// A query, planned by the session when it is run.
+    Query(LogicalPlan),
+    /// A plan.
+    Plan(Arc<dyn ExecutionPlan>),
+}
+
+impl From<LogicalPlan> for Rows {
+    fn from(query: LogicalPlan) -> Rows {
+        Rows::Query(query)
+    }
+}
+
+impl From<Arc<dyn ExecutionPlan>> for Rows {
+    fn from(plan: Arc<dyn ExecutionPlan>) -> Rows {
+        Rows::Plan(plan)
+    }
+}
+
+impl WriteTarget {
+    /// A target without statistics and with partition folders.
+    pub(crate) fn plain(
+        store: &TableStore,
+        schema: &StructType,
+        partition_columns: &[String],
+        shaper: Arc<Shaper>,
+        ctx: &WriteContext<'_>,
+    ) -> WriteTarget {
+        let partitions = partition_columns
+            .iter()
+            .filter_map(|name| {
+                let at = schema.index_of(name)?;
+                let field = &schema.fields[at];
+                Some(PartitionColumn { at, physical: field.physical_name().to_string(), data_type: field.data_type.clone() })
+            })
+            .collect();
+        WriteTarget {
+            store: store.clone(),
+            schema: schema.clone(),
+            partitions,
+            shaper,
+            stats: None,
+            random_prefix: None,
+            zone: ctx.zone.clone(),
+            max_file_bytes: ctx.max_file_bytes,
+            ids: Arc::clone(&ctx.commit.ids),
+        }
+    }
+}
+
+/// Whether a plan reads nothing: all its rows are literals of the statement.
+fn is_local(plan: &LogicalPlan) -> bool {
+    let inputs = plan.inputs();
+    if inputs.is_empty() {
+        return matches!(plan, LogicalPlan::Values(_) | LogicalPlan::EmptyRelation(_));
+    }
+    inputs.into_iter().all(is_local)
+}
+
+/// Milliseconds of the phases of a statement, as its metrics tell them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stopwatch {
+    begun: Instant,
+    lap: Instant,
+}
+
+impl Stopwatch {
+    /// Starts.
+    pub(crate) fn start() -> Stopwatch {
+        let now = Instant::now();
+        Stopwatch { begun: now, lap: now }
+    }
+
+    /// Milliseconds since the last lap.
+    pub(crate) fn lap_ms(&mut self) -> u128 {
+        let now = Instant::now();
+        let out = now.duration_since(self.lap).as_millis();
+        self.lap = now;
+        out
+    }
+
+    /// Milliseconds since the start.
+    pub(crate) fn total_ms(&self) -> u128 {
+        self.begun.elapsed().as_millis()
+    }
+}

@@ -1,0 +1,289 @@
+//! CREATE TABLE, CREATE TABLE AS SELECT, and REPLACE: a new table, or a new definition for an old one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use deltaic_log::Snapshot;
+use deltaic_log::transaction::{Operation, Transaction};
+use deltaic_protocol::action::{Metadata, Protocol};
+use deltaic_protocol::config::TableConfig;
+use deltaic_protocol::error::{DeltaError, Result};
+use deltaic_protocol::feature::{check_features_match, protocol_for_new_table};
+use deltaic_protocol::properties::{PropertyChanges, canonical_key};
+use deltaic_protocol::schema::{DataType, StructField, StructType, metadata as keys};
+use deltaic_storage::TableStore;
+
+use crate::context::{Prepared, Rows, WriteContext, WriteReport};
+use crate::insert::record_output;
+use crate::write::checks::WriteChecks;
+
+const MAPPING_MODE: &str = "delta.columnMapping.mode";
+const MAX_COLUMN_ID: &str = "delta.columnMapping.maxColumnId";
+const DELETION_VECTORS: &str = "delta.enableDeletionVectors";
+
+/// Which of the statements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CreateKind {
+    /// CREATE TABLE: there must be none.
+    Create,
+    /// CREATE OR REPLACE TABLE.
+    CreateOrReplace,
+    /// REPLACE TABLE: there must be one.
+    Replace,
+}
+
+/// Makes or replaces a table.
+#[derive(Debug, Clone)]
+pub struct CreateTable {
+    /// Which statement.
+    pub kind: CreateKind,
+    /// The columns, with comments and other metadata; column mapping is filled in here.
+    pub schema: StructType,
+    /// Partition columns, as named in the statement.
+    pub partition_by: Vec<String>,
+    /// The checked TBLPROPERTIES.
+    pub properties: PropertyChanges,
+    /// The table's comment.
+    pub comment: Option<String>,
+    /// The catalog owns the files (`isManaged`).
+    pub is_managed: bool,
+    /// The rows of AS SELECT: the schema's columns in order.
+    pub input: Option<Rows>,
+    /// Conditions on the rows.
+    pub checks: WriteChecks,
+    /// Written by the first generation of the DataFrame writer (`isV1SaveAsTableOverwrite`, `canOverwriteSchema`).
+    pub v1_save_as_table: bool,
+}
+
+impl CreateTable {
+    /// A plain CREATE TABLE.
+    pub fn new(schema: StructType) -> CreateTable {
+        CreateTable {
+            kind: CreateKind::Create,
+            schema,
+            partition_by: Vec::new(),
+            properties: PropertyChanges::default(),
+            comment: None,
+            is_managed: true,
+            input: None,
+            checks: WriteChecks::default(),
+            v1_save_as_table: false,
+        }
+    }
+}
+
+/// Makes or replaces the table at a place. `existing` is its newest version, if there is one.
+///
+/// # Errors
+/// A schema that no table can have, those of the input, conflicts with other writers.
+pub async fn create_table(
+    ctx: &WriteContext<'_>,
+    store: &TableStore,
+    existing: Option<&Snapshot>,
+    request: CreateTable,
+) -> Result<WriteReport> {
+    let (metadata, protocol) = define(ctx, existing, &request)?;
+    let config = TableConfig::new(&metadata, &protocol);
+    let schema = metadata.schema()?;
+    let mut output = None;
+    if let Some(input) = &request.input {
+        let prepared = Prepared::new(ctx, store, &config, &schema, &metadata.partition_columns, &request.checks)?;
+        output = Some(prepared.write(ctx, input).await?);
+    }
+    let operation = operation(&request, &metadata);
+    let mut transaction = match existing {
+        Some(snapshot) => Transaction::begin(snapshot, operation),
+        None => Transaction::create(store, operation),
+    };
+    let changed = existing.is_none_or(|snapshot| snapshot.protocol().as_ref() != &protocol);
+    transaction.set_metadata(metadata);
+    if changed {
+        transaction.set_protocol(protocol);
+    }
+    let mut removed = Vec::new();
+    if let Some(snapshot) = existing {
+        transaction.read_whole_table();
+        removed = snapshot.files().await?.to_vec();
+    }
+    let (mut rows, mut files) = (0, 0);
+    if let Some(output) = output {
+        (rows, files) = (output.rows(), output.files.len());
+        record_output(transaction.operation_mut(), &output);
+        if existing.is_some() {
+            let operation = transaction.operation_mut();
+            operation.set_metric("numRemovedFiles", removed.len());
+            operation.set_metric("numRemovedBytes", removed.iter().map(|add| add.size).sum::<i64>());
+        }
+        for file in output.files {
+            transaction.add(file.add);
+        }
+    }
+    let now = ctx.now_ms();
+    for add in &removed {
+        transaction.remove(add.to_remove(now, true));
+    }
+    let commit = transaction.commit(ctx.commit).await?.into_result()?;
+    Ok(WriteReport { commit, rows, files, removed_files: removed.len() })
+}
+
+/// Metadata and protocol of the new definition.
+///
+/// # Errors
+/// Names or types that a table cannot have, unknown partition columns, features that do not go together.
+pub fn define(ctx: &WriteContext<'_>, existing: Option<&Snapshot>, request: &CreateTable) -> Result<(Metadata, Protocol)> {
+    let mut configuration: BTreeMap<String, String> = request.properties.stored.clone();
+    if let Some(snapshot) = existing
+        && let Some(kept) = snapshot.metadata().configuration.get(DELETION_VECTORS)
+    {
+        configuration.entry(DELETION_VECTORS.to_string()).or_insert_with(|| kept.clone());
+    }
+    let mapped = configuration.get(MAPPING_MODE).is_some_and(|mode| !mode.eq_ignore_ascii_case("none"));
+    check_names(&request.schema, mapped)?;
+    let partition_columns = partition_columns(&request.schema, &request.partition_by)?;
+    let schema = if mapped {
+        let (schema, last) = assign_mapping(&request.schema, &|| format!("col-{}", ctx.commit.ids.uuid()));
+        configuration.insert(MAX_COLUMN_ID.to_string(), last.to_string());
+        schema
+    } else {
+        request.schema.clone()
+    };
+    let id = match existing {
+        Some(snapshot) => snapshot.metadata().id.clone(),
+        None => ctx.commit.ids.uuid(),
+    };
+    let mut metadata = Metadata::new(id, &schema);
+    metadata.description = request.comment.clone().or_else(|| request.properties.comment.clone());
+    metadata.partition_columns = partition_columns;
+    metadata.configuration = configuration;
+    metadata.created_time = Some(ctx.now_ms());
+    let fresh = protocol_for_new_table(&metadata, &request.properties.protocol)?;
+    let protocol = match existing {
+        // A protocol never gets weaker: older versions must stay readable.
+        Some(snapshot) if snapshot.protocol().covers(&fresh) => snapshot.protocol().as_ref().clone(),
+        Some(snapshot) => snapshot.protocol().merge(&fresh),
+        None => fresh,
+    };
+    check_features_match(&protocol, &metadata)?;
+    Ok((metadata, protocol))
+}
+
+fn operation(request: &CreateTable, metadata: &Metadata) -> Operation {
+    let name = match (request.kind, request.input.is_some()) {
+        (CreateKind::Create, false) => "CREATE TABLE",
+        (CreateKind::Create, true) => "CREATE TABLE AS SELECT",
+        (CreateKind::CreateOrReplace, false) => "CREATE OR REPLACE TABLE",
+        (CreateKind::CreateOrReplace, true) => "CREATE OR REPLACE TABLE AS SELECT",
+        (CreateKind::Replace, false) => "REPLACE TABLE",
+        (CreateKind::Replace, true) => "REPLACE TABLE AS SELECT",
+    };
+    let mut out = Operation::new(name)
+        .text_parameter("partitionBy", serde_json::Value::from(metadata.partition_columns.clone()).to_string())
+        .text_parameter("clusterBy", "[]")
+        .parameter("description", metadata.description.clone())
+        .text_parameter("isManaged", request.is_managed.to_string())
+        .text_parameter("properties", properties_text(request, metadata));
+    if request.v1_save_as_table {
+        out = out.parameter("canOverwriteSchema", true).parameter("isV1SaveAsTableOverwrite", true);
+    }
+    out
+}
+
+/// The stored properties as JSON, in the order in which they were given.
+fn properties_text(request: &CreateTable, metadata: &Metadata) -> String {
+    let mut out = serde_json::Map::new();
+    let given = request.properties.recorded.iter().map(|(key, _)| canonical_key(key));
+    for key in given.chain(metadata.configuration.keys().map(String::as_str)) {
+        if let Some(value) = metadata.configuration.get(key) {
+            out.entry(key).or_insert_with(|| serde_json::Value::String(value.clone()));
+        }
+    }
+    serde_json::Value::Object(out).to_string()
+}
+
+/// The partition columns in the schema's spelling.
+fn partition_columns(schema: &StructType, wanted: &[String]) -> Result<Vec<String>> {
+    let mut out: Vec<String> = Vec::new();
+    for name in wanted {
+        let field = schema.field(name).ok_or_else(|| {
+            DeltaError::new("DELTA_INVALID_PARTITION_COLUMN")
+                .param("columnName", name)
+                .param("schemaMap", schema.tree_string())
+                .with_text(format!("Partition column {name} not found in schema {}", schema.simple_string()))
+        })?;
+        let partitionable = field.data_type.is_primitive()
+            && !matches!(field.data_type, DataType::Variant | DataType::Void | DataType::CalendarInterval);
+        if !partitionable {
+            return Err(DeltaError::new("DELTA_INVALID_PARTITION_COLUMN_TYPE")
+                .param("name", &field.name)
+                .param("dataType", field.data_type.sql()));
+        }
+        out.push(field.name.clone());
+    }
+    if !out.is_empty() && out.len() == schema.len() {
+        return Err(DeltaError::new("DELTA_CANNOT_USE_ALL_COLUMNS_FOR_PARTITION"));
+    }
+    Ok(out)
+}
+
+/// Names of columns must differ by more than case; without column mapping Parquet's special characters are refused.
+fn check_names(schema: &StructType, mapped: bool) -> Result<()> {
+    duplicates(schema)?;
+    if mapped {
+        return Ok(());
+    }
+    let mut invalid: Vec<String> = Vec::new();
+    schema.for_each_field(&mut |field| {
+        if field.name.contains([' ', ',', ';', '{', '}', '(', ')', '\n', '\t', '=']) && !invalid.contains(&field.name) {
+            invalid.push(field.name.clone());
+        }
+    });
+    if invalid.is_empty() {
+        return Ok(());
+    }
+    Err(DeltaError::new("DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES").param("invalidColumnNames", invalid.join(", ")))
+}
+
+fn duplicates(schema: &StructType) -> Result<()> {
+    let mut seen = BTreeSet::new();
+    for field in schema {
+        if !seen.insert(field.name.to_lowercase()) {
+            return Err(DeltaError::new("DELTA_DUPLICATE_COLUMNS_FOUND")
+                .param("coltype", "in the table definition")
+                .param("duplicateCols", field.name.to_lowercase()));
+        }
+        if let DataType::Struct(inner) = &field.data_type {
+            duplicates(inner)?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives every field an id and a physical name (protocol section "Column Mapping"); the last id.
+fn assign_mapping(schema: &StructType, physical: &dyn Fn() -> String) -> (StructType, i64) {
+    let mut last = 0;
+    let schema = mapped_struct(schema, &mut last, physical);
+    (schema, last)
+}
+
+fn mapped_struct(schema: &StructType, last: &mut i64, physical: &dyn Fn() -> String) -> StructType {
+    StructType::new(schema.iter().map(|field| {
+        *last += 1;
+        let mut out = StructField { data_type: DataType::Void, ..field.clone() };
+        out.metadata.insert(keys::COLUMN_MAPPING_ID.to_string(), serde_json::Value::from(*last));
+        out.metadata.insert(keys::COLUMN_MAPPING_PHYSICAL_NAME.to_string(), serde_json::Value::from(physical()));
+        out.data_type = mapped_type(&field.data_type, last, physical);
+        out
+    }))
+}
+
+fn mapped_type(data_type: &DataType, last: &mut i64, physical: &dyn Fn() -> String) -> DataType {
+    match data_type {
+        DataType::Struct(inner) => DataType::Struct(mapped_struct(inner, last, physical)),
+        DataType::Array(array) => DataType::array(mapped_type(&array.element_type, last, physical), array.contains_null),
+        DataType::Map(map) => DataType::map(
+            mapped_type(&map.key_type, last, physical),
+            mapped_type(&map.value_type, last, physical),
+            map.value_contains_null,
+        ),
+        other => other.clone(),
+    }
+}

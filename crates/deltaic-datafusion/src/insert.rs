@@ -1,0 +1,317 @@
+//! INSERT: appending rows, and overwriting a table, some of its partitions, or the rows that satisfy a condition
+//! (operation `WRITE`).
+
+use std::sync::Arc;
+
+use datafusion::common::TableReference;
+use datafusion::logical_expr::Expr;
+use deltaic_log::Snapshot;
+use deltaic_log::transaction::{Operation, Transaction};
+use deltaic_log::skipping::{Column, Predicate};
+use deltaic_protocol::action::{Add, Metadata, Protocol};
+use deltaic_protocol::config::TableConfig;
+use deltaic_protocol::error::{DeltaError, Result};
+use deltaic_protocol::schema::StructType;
+
+use crate::context::{Prepared, Rows, WriteContext, WriteReport};
+use crate::dml::delete::deletion;
+use crate::dml::target::DmlTarget;
+use crate::error::Classed;
+use crate::provider::DeltaTableProvider;
+use crate::scan::build::partition_values;
+use crate::scan::predicate::value_of;
+use crate::write::checks::{Check, WriteChecks};
+use crate::write::job::WriteOutput;
+
+/// The table as it will be, where a write changes its schema or properties.
+#[derive(Debug, Clone)]
+pub struct NewTable {
+    /// The new metadata.
+    pub metadata: Metadata,
+    /// The new protocol, where it changes.
+    pub protocol: Option<Protocol>,
+}
+
+/// Appends rows.
+#[derive(Debug, Clone)]
+pub struct Append {
+    /// The rows: the table's columns in order.
+    pub input: Rows,
+    /// CHECK constraints, column invariants and generated columns. NOT NULL and lengths come from the schema.
+    pub checks: WriteChecks,
+    /// The widened schema, where the statement may widen it.
+    pub table: Option<NewTable>,
+    /// The statement may widen the schema (`canMergeSchema`).
+    pub merge_schema: bool,
+    /// The input reads the table itself, so the append is not blind.
+    pub reads_target: bool,
+}
+
+impl Append {
+    /// A plain append.
+    pub fn new(input: impl Into<Rows>) -> Append {
+        Append { input: input.into(), checks: WriteChecks::default(), table: None, merge_schema: false, reads_target: false }
+    }
+}
+
+/// What an overwrite replaces.
+#[derive(Debug, Clone)]
+pub enum OverwriteScope {
+    /// The whole table.
+    Table,
+    /// The partitions in which there are new rows.
+    DynamicPartitions,
+    /// The rows that satisfy a condition; new rows must satisfy it too.
+    Where(ReplaceWhere),
+}
+
+/// The condition of a partial overwrite.
+#[derive(Debug, Clone)]
+pub struct ReplaceWhere {
+    /// The condition over the table's columns.
+    pub predicate: Expr,
+    /// The name under which the condition knows the table.
+    pub qualifier: Option<TableReference>,
+    /// Its text as `operationParameters.predicate` shows it: SQL, not JSON.
+    pub text: String,
+    /// Its text in the error for a row that does not satisfy it.
+    pub sql: String,
+    /// The constraint's name in that error, such as `EXPRESSION(('p = 2))`.
+    pub check_name: String,
+}
+
+/// Replaces rows.
+#[derive(Debug, Clone)]
+pub struct Overwrite {
+    /// The rows: the table's columns in order.
+    pub input: Rows,
+    /// CHECK constraints, column invariants and generated columns.
+    pub checks: WriteChecks,
+    /// What is replaced.
+    pub scope: OverwriteScope,
+    /// The changed table, where the statement may change it.
+    pub table: Option<NewTable>,
+    /// The statement may widen the schema (`canMergeSchema`).
+    pub merge_schema: bool,
+    /// The statement may replace the schema (`canOverwriteSchema`).
+    pub overwrite_schema: bool,
+}
+
+impl Overwrite {
+    /// An overwrite with the table's own schema.
+    pub fn new(input: impl Into<Rows>, scope: OverwriteScope) -> Overwrite {
+        Overwrite { input: input.into(), checks: WriteChecks::default(), scope, table: None, merge_schema: false, overwrite_schema: false }
+    }
+}
+
+/// Appends rows to a table.
+///
+/// # Errors
+/// Those of the input, violated checks, conflicts with other writers.
+pub async fn append(ctx: &WriteContext<'_>, snapshot: &Snapshot, request: Append) -> Result<WriteReport> {
+    let (config, schema, partitions) = shape_of(snapshot, request.table.as_ref())?;
+    let prepared = Prepared::new(ctx, snapshot.store(), &config, &schema, &partitions, &request.checks)?;
+    let output = prepared.write(ctx, &request.input).await?;
+    let mut operation = write_operation("Append");
+    if request.merge_schema {
+        operation = operation.parameter("canMergeSchema", true);
+    }
+    let mut transaction = Transaction::begin(snapshot, operation.skip_empty());
+    stage_table(&mut transaction, request.table);
+    if request.reads_target {
+        transaction.read_whole_table();
+    }
+    finish(ctx, transaction, output, Removal::None).await
+}
+
+/// Replaces the rows of a table, of some partitions, or under a condition.
+///
+/// # Errors
+/// Those of the input, violated checks, `DELTA_REPLACE_WHERE_MISMATCH`, conflicts with other writers.
+pub async fn overwrite(ctx: &WriteContext<'_>, snapshot: &Snapshot, request: Overwrite) -> Result<WriteReport> {
+    let (config, schema, partitions) = shape_of(snapshot, request.table.as_ref())?;
+    let mut checks = request.checks.clone();
+    if let OverwriteScope::Where(condition) = &request.scope {
+        checks.checks.push(Check {
+            name: condition.check_name.clone(),
+            sql: condition.sql.clone(),
+            condition: condition.predicate.clone(),
+        });
+    }
+    let prepared = Prepared::new(ctx, snapshot.store(), &config, &schema, &partitions, &checks)?;
+    let output = prepared.write(ctx, &request.input).await.map_err(|error| mismatch(error, &request.scope))?;
+    let mut operation = write_operation("Overwrite");
+    match &request.scope {
+        OverwriteScope::Where(condition) => operation = operation.text_parameter("predicate", &condition.text),
+        OverwriteScope::DynamicPartitions if !partitions.is_empty() => {
+            operation = operation.parameter("isDynamicPartitionOverwrite", true);
+        }
+        _ => {}
+    }
+    if request.overwrite_schema {
+        operation = operation.parameter("canOverwriteSchema", true);
+    }
+    if request.merge_schema {
+        operation = operation.parameter("canMergeSchema", true);
+    }
+    let mut transaction = Transaction::begin(snapshot, operation.skip_empty());
+    stage_table(&mut transaction, request.table);
+    match request.scope {
+        OverwriteScope::DynamicPartitions if !partitions.is_empty() => {
+            let removed = partitions_of(ctx, snapshot, &output, &mut transaction).await?;
+            finish(ctx, transaction, output, Removal::Files(removed)).await
+        }
+        OverwriteScope::Table | OverwriteScope::DynamicPartitions => {
+            transaction.read_whole_table();
+            let removed = snapshot.files().await?.to_vec();
+            finish(ctx, transaction, output, Removal::Files(removed)).await
+        }
+        OverwriteScope::Where(condition) => {
+            let target = DmlTarget::new(ctx, snapshot, condition.qualifier.clone())?;
+            let deletion = deletion(ctx, &target, Some(&condition.predicate), &mut transaction).await?;
+            let replaced = Replaced { deleted_rows: deletion.deleted_rows, copied_rows: deletion.copied_rows };
+            let removed = deletion.removed_files;
+            let bytes = deletion.removed_bytes;
+            transaction.operation_mut().set_metric("numRemovedFiles", removed);
+            transaction.operation_mut().set_metric("numRemovedBytes", bytes);
+            transaction.stage_all(deletion.actions);
+            let report = finish(ctx, transaction, output, Removal::Rows(replaced)).await?;
+            Ok(WriteReport { removed_files: removed, ..report })
+        }
+    }
+}
+
+struct Replaced {
+    deleted_rows: u64,
+    copied_rows: u64,
+}
+
+fn write_operation(mode: &str) -> Operation {
+    Operation::new("WRITE").text_parameter("mode", mode).text_parameter("partitionBy", "[]")
+}
+
+/// The table as it will be: configuration, schema and partition columns.
+fn shape_of(snapshot: &Snapshot, table: Option<&NewTable>) -> Result<(Arc<TableConfig>, StructType, Vec<String>)> {
+    let Some(table) = table else {
+        return Ok((Arc::clone(snapshot.config()), snapshot.schema().as_ref().clone(), snapshot.partition_columns().to_vec()));
+    };
+    let protocol = table.protocol.clone().unwrap_or_else(|| snapshot.protocol().as_ref().clone());
+    let config = TableConfig::new(&table.metadata, &protocol);
+    let schema = table.metadata.schema()?;
+    Ok((Arc::new(config), schema, table.metadata.partition_columns.clone()))
+}
+
+fn stage_table(transaction: &mut Transaction, table: Option<NewTable>) {
+    if let Some(table) = table {
+        if transaction.metadata() != Some(&table.metadata) {
+            transaction.set_metadata(table.metadata);
+        }
+        if let Some(protocol) = table.protocol {
+            transaction.set_protocol(protocol);
+        }
+    }
+}
+
+/// The live files in the partitions of the written files.
+async fn partitions_of(
+    ctx: &WriteContext<'_>,
+    snapshot: &Snapshot,
+    output: &WriteOutput,
+    transaction: &mut Transaction,
+) -> Result<Vec<Arc<Add>>> {
+    let provider = DeltaTableProvider::try_new(snapshot.clone())?.with_zone(ctx.zone.clone());
+    let layout = provider.layout();
+    let typed = |add: &Add| partition_values(layout, add, &ctx.zone).classed();
+    let mut wanted = Vec::new();
+    for file in &output.files {
+        let values = typed(&file.add)?;
+        if !wanted.contains(&values) {
+            wanted.push(values);
+        }
+    }
+    for values in &wanted {
+        let parts = values.iter().zip(layout.partition_keys.iter().zip(&layout.partition_types)).map(|(value, (key, data_type))| {
+            let column = Column::new(key, data_type.clone());
+            match value_of(value) {
+                Some(value) if !value_is_null(&value) => Predicate::NullSafeEqual(column, value),
+                Some(_) => Predicate::IsNull(column),
+                None => Predicate::Unknown,
+            }
+        });
+        transaction.read_where(Predicate::And(parts.collect()));
+    }
+    let mut out = Vec::new();
+    for add in snapshot.files().await?.iter() {
+        if wanted.contains(&typed(add)?) {
+            out.push(Arc::clone(add));
+        }
+    }
+    Ok(out)
+}
+
+fn value_is_null(value: &deltaic_log::skipping::Value) -> bool {
+    matches!(value, deltaic_log::skipping::Value::Null)
+}
+
+/// What goes away.
+enum Removal {
+    None,
+    Files(Vec<Arc<Add>>),
+    /// Staged already.
+    Rows(Replaced),
+}
+
+/// Stages adds and removes, fills the metrics and commits.
+async fn finish(ctx: &WriteContext<'_>, mut transaction: Transaction, output: WriteOutput, removal: Removal) -> Result<WriteReport> {
+    let now = ctx.now_ms();
+    let (rows, files) = (output.rows(), output.files.len());
+    record_output(transaction.operation_mut(), &output);
+    for file in output.files {
+        transaction.add(file.add);
+    }
+    let mut removed_files = 0;
+    match removal {
+        Removal::None => {}
+        Removal::Files(removed) => {
+            removed_files = removed.len();
+            let operation = transaction.operation_mut();
+            operation.set_metric("numRemovedFiles", removed.len());
+            operation.set_metric("numRemovedBytes", removed.iter().map(|add| add.size).sum::<i64>());
+            transaction.read_files(removed.iter().map(AsRef::as_ref));
+            for add in &removed {
+                transaction.remove(add.to_remove(now, true));
+            }
+        }
+        Removal::Rows(replaced) => {
+            let operation = transaction.operation_mut();
+            operation.set_metric("numDeletedRows", replaced.deleted_rows);
+            operation.set_metric("numCopiedRows", replaced.copied_rows);
+            operation.set_metric("numAddedChangeFiles", 0);
+        }
+    }
+    let commit = transaction.commit(ctx.commit).await?.into_result()?;
+    Ok(WriteReport { commit, rows, files, removed_files })
+}
+
+/// The metrics of written files.
+pub(crate) fn record_output(operation: &mut Operation, output: &WriteOutput) {
+    operation.set_metric("numFiles", output.files.len());
+    operation.set_metric("numOutputRows", output.rows());
+    operation.set_metric("numOutputBytes", output.bytes());
+}
+
+/// A row that does not satisfy the condition of a partial overwrite.
+fn mismatch(error: DeltaError, scope: &OverwriteScope) -> DeltaError {
+    let OverwriteScope::Where(condition) = scope else {
+        return error;
+    };
+    let ours = error.class() == Some("DELTA_VIOLATE_CONSTRAINT_WITH_VALUES")
+        && error.parameters().iter().any(|(key, value)| key == "constraintName" && *value == condition.check_name);
+    if !ours {
+        return error;
+    }
+    DeltaError::new("DELTA_REPLACE_WHERE_MISMATCH")
+        .param("replaceWhere", &condition.sql)
+        .param("message", &error)
+        .with_source(error)
+}

@@ -1,0 +1,56 @@
+//! INSERT INTO and INSERT OVERWRITE of Parquet tables.
+//!
+//! There is no log, so nothing is atomic: new files are written first, then old ones are removed.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use deltaic_protocol::action::Add;
+use deltaic_protocol::error::Result;
+use deltaic_storage::decode_uri_path;
+
+use super::table::ParquetTable;
+use crate::context::{Prepared, Rows, WriteContext};
+use crate::write::checks::WriteChecks;
+use crate::write::shape::Shaper;
+use crate::write::target::WriteTarget;
+
+/// What a write replaces.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ParquetWrite {
+    /// Nothing.
+    Append,
+    /// Everything.
+    Overwrite,
+    /// The partitions in which there are new rows.
+    OverwritePartitions,
+}
+
+/// Writes rows (the table's columns in order); their number.
+///
+/// # Errors
+/// Those of the input and of the store.
+pub async fn write_parquet(ctx: &WriteContext<'_>, table: &ParquetTable, input: &Rows, mode: &ParquetWrite) -> Result<u64> {
+    let old = match mode {
+        ParquetWrite::Append => Vec::new(),
+        _ => table.files().await?,
+    };
+    let shaper = Arc::new(Shaper::new(&table.schema, &table.partition_columns)?);
+    let target = WriteTarget::plain(&table.store, &table.schema, &table.partition_columns, shaper, ctx);
+    let prepared = Prepared::with_target(ctx, target, &WriteChecks::default())?;
+    let output = prepared.write(ctx, input).await?;
+    let gone = |file: &Add| match mode {
+        ParquetWrite::Append => false,
+        ParquetWrite::Overwrite => true,
+        ParquetWrite::OverwritePartitions => {
+            table.partition_columns.is_empty() || output.files.iter().any(|new| new.add.partition_values == file.partition_values)
+        }
+    };
+    for file in old.iter().filter(|file| gone(file)) {
+        table.store.data().delete_file(&decode_uri_path(&file.path)?).await?;
+    }
+    // Hadoop's committer leaves this mark; other engines wait for it.
+    table.store.data().delete_file("_SUCCESS").await?;
+    table.store.data().create("_SUCCESS", Bytes::new()).await?;
+    Ok(output.rows())
+}

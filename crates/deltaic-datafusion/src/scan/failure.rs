@@ -1,0 +1,47 @@
+//! What a reader sees when a data file cannot be read: Spark's `FAILED_READ_FILE` classes, naming the file.
+
+use std::io;
+
+use datafusion::error::DataFusionError;
+use deltaic_protocol::error::DeltaError;
+use deltaic_storage::{DataPath, encode_uri_path};
+use parquet::errors::ParquetError;
+
+use crate::columns::reshape::TypeMismatch;
+use crate::error::{find, wrap};
+
+/// A file's address as Spark prints it in errors: with scheme, percent-encoded.
+pub(crate) fn display_path(path: &DataPath, scheme: &str) -> String {
+    format!("{scheme}:{}", encode_uri_path(&path.absolute()))
+}
+
+/// Classes an error that came up while `file` (see [`display_path`]) was read. Errors of expressions pass unchanged.
+pub(crate) fn classify(error: DataFusionError, file: &str) -> DataFusionError {
+    if find::<DeltaError>(&error).is_some() {
+        return error;
+    }
+    let missing = find::<object_store::Error>(&error).is_some_and(|e| matches!(e, object_store::Error::NotFound { .. }))
+        || find::<io::Error>(&error).is_some_and(|e| e.kind() == io::ErrorKind::NotFound);
+    let class = if missing {
+        "FAILED_READ_FILE.FILE_NOT_EXIST"
+    } else if let Some(mismatch) = find::<TypeMismatch>(&error) {
+        let built = DeltaError::new("FAILED_READ_FILE.PARQUET_COLUMN_DATA_TYPE_MISMATCH")
+            .param("path", file)
+            .param("column", format!("[{}]", mismatch.column))
+            .param("expectedType", &mismatch.logical)
+            .param("actualType", &mismatch.physical);
+        return wrap(built.with_path(file).with_source(error));
+    } else if let Some(parquet) = find::<ParquetError>(&error) {
+        if is_footer(parquet) { "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER" } else { "FAILED_READ_FILE.NO_HINT" }
+    } else if find::<object_store::Error>(&error).is_some() {
+        "FAILED_READ_FILE.NO_HINT"
+    } else {
+        return error;
+    };
+    wrap(DeltaError::new(class).param("path", file).with_path(file).with_source(error))
+}
+
+fn is_footer(error: &ParquetError) -> bool {
+    let text = error.to_string();
+    matches!(error, ParquetError::EOF(_) | ParquetError::NeedMoreData(_)) || text.contains("footer") || text.contains("magic")
+}

@@ -1,0 +1,74 @@
+//! Which rows of a data file are read: its deletion vector, and the rows that a DELETE or UPDATE picks out of it.
+//!
+//! The deletion vector is loaded when the file is opened, on the machine that reads it (protocol section "Deletion
+//! Vectors").
+
+use std::sync::Arc;
+
+use deltaic_protocol::error::{DeltaError, Result};
+use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
+use roaring::RoaringTreemap;
+
+use super::vector::VectorFile;
+
+/// A restriction of a file's rows, attached to the file of a scan.
+#[derive(Debug, Clone, Default)]
+pub struct FileRows {
+    /// The deletion vector, loaded when the file is opened.
+    pub vector: Option<VectorFile>,
+    /// Rows to leave out besides.
+    pub without: Option<Arc<RoaringTreemap>>,
+    /// If set, only these rows are read (and of them only those that are not deleted).
+    pub only: Option<Arc<RoaringTreemap>>,
+}
+
+impl FileRows {
+    /// Whether all rows of the file are read.
+    pub fn is_all(&self) -> bool {
+        self.vector.is_none() && self.without.is_none() && self.only.is_none()
+    }
+
+    /// The selection over a file of `rows` rows.
+    ///
+    /// # Errors
+    /// The deletion vector cannot be read, is damaged, or names rows that the file does not have.
+    pub async fn selection(&self, rows: u64) -> Result<RowSelection> {
+        let mut deleted = match &self.vector {
+            Some(vector) => vector.load().await?,
+            None => RoaringTreemap::new(),
+        };
+        if let Some(last) = deleted.max().filter(|last| *last >= rows) {
+            return Err(DeltaError::new("DELTA_DELETION_VECTOR_INVALID_ROW_INDEX")
+                .with_hint(format!("the deletion vector names row {last} of a file of {rows} rows")));
+        }
+        if let Some(without) = &self.without {
+            deleted |= without.as_ref();
+        }
+        Ok(match &self.only {
+            Some(only) => selected(&(only.as_ref() - &deleted), rows, false),
+            None => selected(&deleted, rows, true),
+        })
+    }
+}
+
+/// Runs of rows: those in `marked` are skipped or taken, all others the other way round.
+fn selected(marked: &RoaringTreemap, rows: u64, skip_marked: bool) -> RowSelection {
+    let mut runs: Vec<RowSelector> = Vec::new();
+    let mut push = |count: u64, skip: bool| {
+        if count > 0 {
+            let count = usize::try_from(count).unwrap_or(usize::MAX);
+            match runs.last_mut().filter(|last| last.skip == skip) {
+                Some(last) => last.row_count += count,
+                None => runs.push(RowSelector { row_count: count, skip }),
+            }
+        }
+    };
+    let mut at = 0;
+    for row in marked.iter().take_while(|row| *row < rows) {
+        push(row - at, !skip_marked);
+        push(1, skip_marked);
+        at = row + 1;
+    }
+    push(rows - at, !skip_marked);
+    RowSelection::from(runs)
+}

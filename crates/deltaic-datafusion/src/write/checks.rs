@@ -1,0 +1,234 @@
+//! What every written row must satisfy: NOT NULL columns, CHECK constraints and the like, lengths of CHAR and VARCHAR
+//! (protocol sections "CHECK Constraints", "Column Invariants", "Generated Columns").
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, StringArray, StructArray};
+use arrow::buffer::NullBuffer;
+use arrow::datatypes::SchemaRef;
+use datafusion::catalog::Session;
+use datafusion::common::{DFSchema, ScalarValue};
+use datafusion::logical_expr::Expr;
+use datafusion::physical_expr::PhysicalExpr;
+use deltaic_protocol::error::{DeltaError, Result};
+use deltaic_protocol::schema::{DataType, StructType};
+use deltaic_protocol::timestamp::Zone;
+
+use super::show::show;
+use crate::error::Classed;
+use crate::exprs::{referenced, unqualified};
+
+/// One condition on rows. A row that makes it false or NULL is refused.
+#[derive(Debug, Clone)]
+pub struct Check {
+    /// The constraint's name as errors print it.
+    pub name: String,
+    /// The condition's SQL as errors print it, with the parentheses that Catalyst puts around it.
+    pub sql: String,
+    /// The condition over the table's columns.
+    pub condition: Expr,
+}
+
+/// The conditions that the table's schema does not say itself.
+#[derive(Debug, Clone, Default)]
+pub struct WriteChecks {
+    /// CHECK constraints, column invariants, generated columns.
+    pub checks: Vec<Check>,
+}
+
+/// Checks, ready to run over batches.
+#[derive(Debug, Clone)]
+pub struct RowGuard {
+    not_null: Vec<Vec<String>>,
+    checks: Vec<BoundCheck>,
+    lengths: Vec<(usize, Length)>,
+    zone: Zone,
+}
+
+#[derive(Debug, Clone)]
+struct BoundCheck {
+    check: Check,
+    condition: Arc<dyn PhysicalExpr>,
+    columns: Vec<Vec<String>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Length {
+    Char(usize),
+    VarChar(usize),
+}
+
+impl RowGuard {
+    /// Lets every row pass.
+    pub fn none() -> RowGuard {
+        RowGuard { not_null: Vec::new(), checks: Vec::new(), lengths: Vec::new(), zone: Zone::utc() }
+    }
+
+    /// Binds the checks to a table's schema; `logical` is its Arrow form.
+    ///
+    /// # Errors
+    /// A condition names a column that the table does not have.
+    pub fn new(session: &dyn Session, schema: &StructType, logical: &SchemaRef, checks: &WriteChecks, zone: Zone) -> Result<RowGuard> {
+        let df_schema = DFSchema::try_from(logical.as_ref().clone()).classed()?;
+        let checks = checks
+            .checks
+            .iter()
+            .map(|check| {
+                let condition = unqualified(check.condition.clone())?;
+                let columns = referenced(&condition);
+                let condition = session.create_physical_expr(condition, &df_schema).classed()?;
+                Ok(BoundCheck { check: check.clone(), condition, columns })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let mut not_null = Vec::new();
+        required(schema, &mut Vec::new(), &mut not_null);
+        let lengths = schema.iter().enumerate().filter_map(|(at, field)| Some((at, length(field.char_varchar()?)?))).collect();
+        Ok(RowGuard { not_null, checks, lengths, zone })
+    }
+
+    /// The batch with CHAR values padded and surplus spaces cut.
+    ///
+    /// # Errors
+    /// A value is too long.
+    pub fn fit(&self, batch: RecordBatch) -> Result<RecordBatch> {
+        if self.lengths.is_empty() {
+            return Ok(batch);
+        }
+        let mut columns = batch.columns().to_vec();
+        for (at, length) in &self.lengths {
+            let values = columns[*at].as_string::<i32>();
+            let fitted: StringArray = values.iter().map(|value| value.map(|text| length.fit(text)).transpose()).collect::<Result<_>>()?;
+            columns[*at] = Arc::new(fitted);
+        }
+        RecordBatch::try_new(batch.schema(), columns).classed()
+    }
+
+    /// Looks at every row; the first row that violates anything decides, and in it the first condition.
+    ///
+    /// # Errors
+    /// `DELTA_NOT_NULL_CONSTRAINT_VIOLATED`, `DELTA_VIOLATE_CONSTRAINT_WITH_VALUES`.
+    pub fn check(&self, batch: &RecordBatch) -> Result<()> {
+        let mut first: Option<(usize, DeltaError)> = None;
+        let mut offer = |row: Option<usize>, error: &dyn Fn(usize) -> DeltaError| {
+            if let Some(row) = row
+                && first.as_ref().is_none_or(|(best, _)| row < *best)
+            {
+                first = Some((row, error(row)));
+            }
+        };
+        for path in &self.not_null {
+            offer(first_null(batch, path)?, &|_| {
+                DeltaError::new("DELTA_NOT_NULL_CONSTRAINT_VIOLATED").param("columnName", path.join("."))
+            });
+        }
+        for bound in &self.checks {
+            let result = bound.condition.evaluate(batch).and_then(|value| value.into_array(batch.num_rows())).classed()?;
+            let row = first_not_true(&result)?;
+            offer(row, &|row| bound.violation(batch, row, &self.zone));
+        }
+        match first {
+            Some((_, error)) => Err(error),
+            None => Ok(()),
+        }
+    }
+}
+
+impl BoundCheck {
+    fn violation(&self, batch: &RecordBatch, row: usize, zone: &Zone) -> DeltaError {
+        let mut lines: Vec<String> = self
+            .columns
+            .iter()
+            .map(|path| {
+                let value = value_at(batch, path, row).map_or_else(|| "null".to_string(), |value| show(&value, zone));
+                format!(" - {} : {value}", path.join("."))
+            })
+            .collect();
+        lines.sort();
+        let values = lines.join("\n");
+        let Check { name, sql, .. } = &self.check;
+        DeltaError::new("DELTA_VIOLATE_CONSTRAINT_WITH_VALUES")
+            .param("constraintName", name)
+            .param("expression", sql)
+            .param("values", &values)
+    }
+}
+
+impl Length {
+    fn fit(self, text: &str) -> Result<String> {
+        let (limit, pad) = match self {
+            Length::Char(limit) => (limit, true),
+            Length::VarChar(limit) => (limit, false),
+        };
+        let count = text.chars().count();
+        if count > limit {
+            let kept: String = text.chars().take(limit).collect();
+            if text.chars().skip(limit).all(|c| c == ' ') {
+                return Ok(kept);
+            }
+            return Err(DeltaError::new("EXCEED_LIMIT_LENGTH").param("limit", limit));
+        }
+        Ok(if pad { format!("{text}{}", " ".repeat(limit - count)) } else { text.to_string() })
+    }
+}
+
+fn length(text: &str) -> Option<Length> {
+    let text = text.to_ascii_lowercase();
+    let number = |rest: &str| rest.strip_prefix('(')?.strip_suffix(')')?.trim().parse().ok();
+    if let Some(rest) = text.strip_prefix("varchar") {
+        return number(rest).map(Length::VarChar);
+    }
+    number(text.strip_prefix("char")?).map(Length::Char)
+}
+
+fn required(schema: &StructType, path: &mut Vec<String>, out: &mut Vec<Vec<String>>) {
+    for field in schema {
+        path.push(field.name.clone());
+        if !field.nullable {
+            out.push(path.clone());
+        }
+        if let DataType::Struct(inner) = &field.data_type {
+            required(inner, path, out);
+        }
+        path.pop();
+    }
+}
+
+/// A nested column counts as null where a struct around it is.
+fn first_null(batch: &RecordBatch, path: &[String]) -> Result<Option<usize>> {
+    let Some((array, nulls)) = descend(batch, path) else {
+        return Err(DeltaError::internal(format!("column {} is missing", path.join("."))));
+    };
+    let nulls = NullBuffer::union(nulls.as_ref(), array.logical_nulls().as_ref());
+    Ok(nulls.filter(|nulls| nulls.null_count() > 0).and_then(|nulls| nulls.iter().position(|valid| !valid)))
+}
+
+fn descend(batch: &RecordBatch, path: &[String]) -> Option<(ArrayRef, Option<NullBuffer>)> {
+    let (first, rest) = path.split_first()?;
+    let mut array = Arc::clone(batch.column_by_name(first)?);
+    let mut nulls: Option<NullBuffer> = None;
+    for name in rest {
+        let parent = array.as_any().downcast_ref::<StructArray>()?;
+        nulls = NullBuffer::union(nulls.as_ref(), parent.nulls());
+        let child = Arc::clone(parent.column_by_name(name)?);
+        array = child;
+    }
+    Some((array, nulls))
+}
+
+fn value_at(batch: &RecordBatch, path: &[String], row: usize) -> Option<ScalarValue> {
+    let (array, nulls) = descend(batch, path)?;
+    if nulls.is_some_and(|nulls| nulls.is_null(row)) {
+        return None;
+    }
+    ScalarValue::try_from_array(&array, row).ok().filter(|value| !value.is_null())
+}
+
+fn first_not_true(result: &ArrayRef) -> Result<Option<usize>> {
+    let Some(values) = result.as_any().downcast_ref::<BooleanArray>() else {
+        return Err(DeltaError::internal(format!("a check answers {}", result.data_type())));
+    };
+    if values.null_count() == 0 && !values.has_false() {
+        return Ok(None);
+    }
+    Ok(values.iter().position(|value| value != Some(true)))
+}

@@ -1,0 +1,14 @@
+//! Delta tables through DataFusion, by the public interface alone.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod application;
+mod codec;
+mod create;
+mod dml;
+mod faults;
+mod helpers;
+mod mapping;
+mod model;
+mod parquet;
+mod scan;
+mod write;
