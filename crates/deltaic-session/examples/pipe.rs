@@ -5,7 +5,7 @@
 
 use std::io::{BufRead, Write};
 
-use deltaic_session::{Parameters, Session, SessionBuilder, error_json, parameters_from_json};
+use deltaic_session::{Parameters, Session, SessionBuilder, error_json};
 use serde_json::{Value, json};
 
 async fn answer(session: &Session, line: &str) -> Value {
@@ -19,7 +19,7 @@ async fn answer(session: &Session, line: &str) -> Value {
     let Some(sql) = request["sql"].as_str() else { return json!({}) };
     let parameters = match request.get("args") {
         None => Ok(Parameters::None),
-        Some(args) => parameters_from_json(args),
+        Some(args) => Parameters::from_json(args),
     };
     let outcome = match parameters {
         Ok(parameters) => session.sql(sql, parameters).await,

@@ -1,12 +1,16 @@
 //! From syntax to plans: the analyser with the session's names and settings, and the engine that runs its plans.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use datafusion::physical_plan::displayable;
+use deltaic_analyzer::Scope;
+use deltaic_analyzer::kernel::Env;
+use deltaic_analyzer::node::{Attr, CastMode, Kind, Node};
 use deltaic_datafusion::unwrap;
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::schema::{DataType, StructType};
@@ -30,9 +34,14 @@ pub(crate) struct Planned {
 
 /// An expression, bound.
 pub(crate) struct Bound {
-    pub(crate) expr: Expr,
-    pub(crate) data_type: DataType,
-    pub(crate) nullable: bool,
+    node: Node,
+}
+
+impl Bound {
+    /// As the engine runs it.
+    pub(crate) fn expr(&self) -> Result<Expr> {
+        deltaic_analyzer::lower::lower(&self.node)
+    }
 }
 
 /// A condition, bound, in the forms in which it is written down.
@@ -54,11 +63,17 @@ pub(crate) struct TableScope {
     pub(crate) alias: Option<String>,
 }
 
+impl TableScope {
+    fn columns(&self) -> Scope {
+        Scope::table(&self.schema, &self.qualifier, self.alias.as_deref())
+    }
+}
+
 /// Analyses a query. `text` is the statement it stands in.
 pub(crate) async fn query(cx: &Context, query: &Query, text: &str) -> Result<Planned> {
     let _ = text;
     let resolver = SessionResolver::new(cx);
-    let analyzed = pending::analyze_query(query, &resolver, &crate::engine::analyzer_options(cx)).await?;
+    let analyzed = deltaic_analyzer::analyze_query(query, &resolver, &crate::engine::analyzer_options(cx)).await?;
     Ok(Planned { plan: analyzed.plan, schema: analyzed.schema, reads: resolver.reads() })
 }
 
@@ -81,7 +96,7 @@ pub(crate) async fn stream(cx: &Context, planned: Planned) -> Result<BoxStream<'
     let task = state.task_ctx();
     let partitions = physical.properties().partitioning.partition_count();
     let batches = stream::iter(0..partitions)
-        .map(move |partition| physical.execute(partition, std::sync::Arc::clone(&task)))
+        .map(move |partition| physical.execute(partition, Arc::clone(&task)))
         .map_err(unwrap)
         .map_ok(|batches| batches.map_err(unwrap))
         .try_flatten();
@@ -128,7 +143,12 @@ pub(crate) async fn timestamp(cx: &Context, expr: &ast::Expr) -> Result<Option<i
 /// Binds a condition over a table's columns; it may hold subqueries.
 pub(crate) async fn condition(cx: &Context, expr: &ast::Expr, scope: &TableScope, text: &str) -> Result<Condition> {
     let _ = text;
-    pending::condition(cx, expr, scope).await
+    let resolver = SessionResolver::new(cx);
+    let options = crate::engine::analyzer_options(cx);
+    let bound = deltaic_analyzer::bind_predicate(expr, &scope.columns(), &resolver, &options).await?;
+    let quoted = deltaic_analyzer::names::quoted_sql(bound.node(), options.zone);
+    let sql = quoted.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(&quoted).to_owned();
+    Ok(Condition { unresolved: unresolved(&bound.catalyst), sql, catalyst: bound.catalyst, expr: bound.expr })
 }
 
 /// Binds a condition that stands in a table's metadata.
@@ -139,7 +159,10 @@ pub(crate) async fn condition_text(cx: &Context, text: &str, scope: &TableScope)
 /// Binds a value over a table's columns.
 pub(crate) async fn value(cx: &Context, expr: &ast::Expr, scope: &TableScope, text: &str) -> Result<Bound> {
     let _ = text;
-    pending::value(cx, expr, scope).await
+    let resolver = SessionResolver::new(cx);
+    let options = crate::engine::analyzer_options(cx);
+    let bound = deltaic_analyzer::bind_expr(expr, &scope.columns(), &resolver, &options).await?;
+    Ok(Bound { node: bound.node().clone() })
 }
 
 /// Binds a value that stands in a table's metadata.
@@ -149,7 +172,16 @@ pub(crate) async fn value_text(cx: &Context, text: &str, scope: &TableScope) -> 
 
 /// Casts a value for a column of a table.
 pub(crate) fn assign(cx: &Context, value: Bound, to: &DataType, column: &str) -> Result<Expr> {
-    pending::assign(cx, value, to, column)
+    let options = crate::engine::analyzer_options(cx);
+    let env = Env { column: Some(crate::errors::quoted(&[column])), ..Env::clone(&deltaic_analyzer::environment(&options)) };
+    let nullable = value.node.nullable;
+    let node = if value.node.ty == *to {
+        value.node
+    } else {
+        let kind = Kind::Cast { child: Box::new(value.node), mode: CastMode::Insert, explicit: false, env: Arc::new(env) };
+        Node::new(kind, to.clone(), nullable)
+    };
+    deltaic_analyzer::lower::lower(&node)
 }
 
 /// A column of a query's answer.
@@ -160,11 +192,13 @@ pub(crate) fn output(planned: &Planned, at: usize) -> Result<Bound> {
         return Err(missing());
     }
     let (qualifier, own) = planned.plan.schema().qualified_field(at);
-    Ok(Bound {
-        expr: Expr::Column(Column::new(qualifier.cloned(), own.name())),
-        data_type: field.data_type.clone(),
-        nullable: field.nullable,
-    })
+    let attr = Attr {
+        id: u32::try_from(at).unwrap_or(u32::MAX),
+        name: field.name.clone(),
+        column: Column::new(qualifier.cloned(), own.name()),
+        origin: None,
+    };
+    Ok(Bound { node: Node::attr(attr, field.data_type.clone(), field.nullable) })
 }
 
 /// A column of a table by its name alone.
@@ -202,6 +236,32 @@ pub(crate) fn with_field(base: Expr, data_type: &DataType, path: &[String], valu
     Ok(datafusion::functions::core::expr_fn::named_struct(arguments))
 }
 
+/// A condition as Catalyst prints it before names are resolved: `(id#12L = 4)` was `('id = 4)`.
+fn unresolved(catalyst: &str) -> String {
+    let mut out = String::new();
+    let mut word = String::new();
+    let mut rest = catalyst.chars().peekable();
+    while let Some(character) = rest.next() {
+        if character == '#' && rest.peek().is_some_and(char::is_ascii_digit) {
+            while rest.peek().is_some_and(char::is_ascii_digit) {
+                rest.next();
+            }
+            if rest.peek() == Some(&'L') {
+                rest.next();
+            }
+            out.push('\'');
+            out.push_str(&std::mem::take(&mut word));
+        } else if character.is_alphanumeric() || character == '_' {
+            word.push(character);
+        } else {
+            out.push_str(&std::mem::take(&mut word));
+            out.push(character);
+        }
+    }
+    out.push_str(&word);
+    out
+}
+
 /// Names of the columns in an expression.
 pub(crate) fn columns_of(expr: &Expr) -> Vec<String> {
     expr.column_refs().into_iter().map(|column| column.name.clone()).collect()
@@ -218,13 +278,4 @@ pub(crate) fn replace_columns(expr: Expr, values: &[(String, Expr)]) -> Result<E
     })
     .map(|done| done.data)
     .map_err(unwrap)
-}
-
-mod pending {
-    use super::*;
-    pub(super) struct Analyzed { pub(super) plan: LogicalPlan, pub(super) schema: StructType }
-    pub(super) async fn analyze_query(_: &Query, _: &SessionResolver<'_>, _: &deltaic_analyzer::AnalyzerOptions) -> Result<Analyzed> { Err(DeltaError::not_supported_yet("query")) }
-    pub(super) async fn condition(_: &Context, _: &ast::Expr, _: &TableScope) -> Result<Condition> { Err(DeltaError::not_supported_yet("condition")) }
-    pub(super) async fn value(_: &Context, _: &ast::Expr, _: &TableScope) -> Result<Bound> { Err(DeltaError::not_supported_yet("value")) }
-    pub(super) fn assign(_: &Context, b: Bound, _: &DataType, _: &str) -> Result<Expr> { Ok(b.expr) }
 }

@@ -61,7 +61,7 @@ pub(crate) async fn generated(
             continue;
         }
         let bound = analysis::value_text(cx, rule, scope).await?;
-        let depends = analysis::columns_of(&bound.expr).iter().any(|name| assigned.contains(name));
+        let depends = analysis::columns_of(&bound.expr()?).iter().any(|name| assigned.contains(name));
         if depends {
             let value = analysis::assign(cx, bound, &field.data_type, &field.name)?;
             let value = analysis::replace_columns(value, assignments)?;

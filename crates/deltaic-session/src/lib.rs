@@ -33,7 +33,6 @@ mod session;
 mod time_travel;
 
 pub use conf::SessionConf;
-pub use deltaic_sql::Parameters;
-pub use parameters::parameters_from_json;
+pub use parameters::Parameters;
 pub use result::{ShowOptions, SqlResult, Value, error_json, java_double};
 pub use session::{Session, SessionBuilder};

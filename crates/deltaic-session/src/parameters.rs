@@ -1,33 +1,55 @@
 //! Values for the markers `:name` and `?` of a statement.
 
 use deltaic_protocol::error::{DeltaError, Result};
-use deltaic_sql::Parameters;
 use serde_json::Value as Json;
 use sqlparser::ast::{
     Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, ObjectName, UnaryOperator,
     Value,
 };
 
-/// Values of a statement's markers from JSON: an object for `:name`, an array for `?`. A whole number is INT where it
-/// fits, else BIGINT; a fraction DOUBLE; an array `array(…)`, an object `map(…)`. Null and empty containers stand for no
-/// values at all.
-///
-/// # Errors
-/// Anything else.
-pub fn parameters_from_json(json: &Json) -> Result<Parameters> {
-    match json {
-        Json::Null => Ok(Parameters::None),
-        Json::Object(values) if values.is_empty() => Ok(Parameters::None),
-        Json::Array(values) if values.is_empty() => Ok(Parameters::None),
-        Json::Object(values) => {
-            let named = values.iter().map(|(name, value)| Ok((name.clone(), literal(value)?)));
-            named.collect::<Result<_>>().map(Parameters::Named)
+/// The values of a statement's markers, as SQL literals or constructor calls.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Parameters {
+    /// None were given.
+    #[default]
+    None,
+    /// For `:name`.
+    Named(Vec<(String, Expr)>),
+    /// For `?`, in order.
+    Positional(Vec<Expr>),
+}
+
+impl Parameters {
+    /// From JSON: an object for `:name`, an array for `?`. A whole number is INT where it fits, else BIGINT; a fraction
+    /// DOUBLE; an array `array(…)`, an object `map(…)`. Null and empty containers stand for no values at all.
+    ///
+    /// # Errors
+    /// Anything else.
+    pub fn from_json(json: &Json) -> Result<Self> {
+        match json {
+            Json::Null => Ok(Parameters::None),
+            Json::Object(values) if values.is_empty() => Ok(Parameters::None),
+            Json::Array(values) if values.is_empty() => Ok(Parameters::None),
+            Json::Object(values) => {
+                let named = values.iter().map(|(name, value)| Ok((name.clone(), literal(value)?)));
+                named.collect::<Result<_>>().map(Parameters::Named)
+            }
+            Json::Array(values) => values.iter().map(literal).collect::<Result<_>>().map(Parameters::Positional),
+            _ => Err(DeltaError::unclassed(
+                "java.lang.IllegalArgumentException",
+                "arguments are an object (for :name) or an array (for ?)",
+            )),
         }
-        Json::Array(values) => values.iter().map(literal).collect::<Result<_>>().map(Parameters::Positional),
-        _ => Err(DeltaError::unclassed(
-            "java.lang.IllegalArgumentException",
-            "arguments are an object (for :name) or an array (for ?)",
-        )),
+    }
+}
+
+impl From<Parameters> for deltaic_sql::Parameters {
+    fn from(parameters: Parameters) -> Self {
+        match parameters {
+            Parameters::None => deltaic_sql::Parameters::None,
+            Parameters::Named(values) => deltaic_sql::Parameters::Named(values),
+            Parameters::Positional(values) => deltaic_sql::Parameters::Positional(values),
+        }
     }
 }
 
@@ -100,14 +122,14 @@ mod tests {
     #[test]
     fn numbers_are_int_where_they_fit() {
         let json = serde_json::json!([1, -7, 3_000_000_000i64, 0.5, "x", null, [true]]);
-        let Parameters::Positional(values) = parameters_from_json(&json).unwrap() else { panic!() };
+        let Parameters::Positional(values) = Parameters::from_json(&json).unwrap() else { panic!() };
         let texts: Vec<String> = values.iter().map(ToString::to_string).collect();
         assert_eq!(texts, ["1", "-7", "3000000000L", "0.5D", "'x'", "NULL", "array(true)"]);
     }
 
     #[test]
     fn empty_arguments_are_none() {
-        assert_eq!(parameters_from_json(&serde_json::json!({})).unwrap(), Parameters::None);
-        assert!(parameters_from_json(&serde_json::json!("x")).is_err());
+        assert_eq!(Parameters::from_json(&serde_json::json!({})).unwrap(), Parameters::None);
+        assert!(Parameters::from_json(&serde_json::json!("x")).is_err());
     }
 }

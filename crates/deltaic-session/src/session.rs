@@ -16,7 +16,7 @@ use crate::conf::SessionConf;
 use crate::context::Context;
 use crate::dispatch;
 use crate::engine;
-use deltaic_sql::Parameters;
+use crate::parameters::Parameters;
 use crate::result::SqlResult;
 
 /// How a session is made. Fields that are left alone have the usual values.
@@ -133,7 +133,7 @@ impl Session {
     /// # Errors
     /// Whatever the reference would raise, with its class and text.
     pub async fn sql(&self, text: &str, parameters: Parameters) -> Result<SqlResult> {
-        let cx = Context::new(self, parameters);
+        let cx = Context::new(self, parameters.into());
         let answer = dispatch::run(&cx, text).await?;
         Ok(cx.finish(answer))
     }

@@ -204,7 +204,7 @@ async fn add_source(cx: &Context, create: &CreateTable, new: &mut NewTable, text
                 field
             }));
             let named = (0..schema.fields.len())
-                .map(|at| Ok(analysis::output(&planned, at)?.expr.alias(&schema.fields[at].name)))
+                .map(|at| Ok(analysis::output(&planned, at)?.expr()?.alias(&schema.fields[at].name)))
                 .collect::<Result<Vec<_>>>()?;
             new.input = Some(analysis::project(planned.plan, named)?);
             new.reads = planned.reads;
