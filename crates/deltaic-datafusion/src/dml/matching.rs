@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
+use datafusion::common::ScalarValue;
 use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::logical_expr::utils::split_conjunction_owned;
 use datafusion::logical_expr::{Expr, ident};
@@ -76,6 +77,9 @@ pub(crate) async fn find(
         transaction.read_whole_table();
         return whole(target, all).await;
     };
+    if is_never_true(&predicate) {
+        return Ok(Matches::default());
+    }
     let layout = target.provider.layout();
     if has_subquery(&predicate) {
         // The subquery may read this table too.
@@ -167,7 +171,11 @@ fn simplified(target: &DmlTarget, predicate: &Expr) -> Expr {
 }
 
 fn is_true(predicate: &Expr) -> bool {
-    matches!(predicate, Expr::Literal(datafusion::common::ScalarValue::Boolean(Some(true)), _))
+    matches!(predicate, Expr::Literal(ScalarValue::Boolean(Some(true)), _))
+}
+
+fn is_never_true(predicate: &Expr) -> bool {
+    matches!(predicate, Expr::Literal(ScalarValue::Boolean(Some(false) | None) | ScalarValue::Null, _))
 }
 
 fn unqualified(predicate: &Expr) -> Result<Expr> {

@@ -7,18 +7,21 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use datafusion::datasource::listing::PartitionedFile;
-use datafusion::error::Result;
+use datafusion::error::{DataFusionError, Result};
 use datafusion_datasource::morsel::{Morsel, MorselPlan, MorselPlanner, Morselizer};
 use datafusion::datasource::physical_plan::parquet::ParquetRowSelection;
+use deltaic_protocol::error::DeltaError;
 use deltaic_storage::{encode_uri_path, from_object_path};
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use object_store::ObjectStore;
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt};
+use parquet::errors::ParquetError;
 
 use super::failure::classify;
 use super::footer::read_footer;
 use super::rows::FileRows;
-use crate::error::wrap;
+use crate::error::{find, wrap};
 
 /// The number of physical rows of a file, where the log knows it.
 #[derive(Debug, Clone, Copy)]
@@ -51,8 +54,10 @@ impl Morselizer for DeltaMorselizer {
         let rows = file.extension::<FileRows>().filter(|rows| !rows.is_all()).cloned();
         match rows {
             None => {
+                let file_path = file.path().clone();
                 let inner = self.inner.plan_file(file).map_err(|error| classify(error, &name))?;
-                Ok(Box::new(NamedPlanner { inner, name }))
+                let file = NamedFile { store: Arc::clone(&self.store), path: file_path, name };
+                Ok(Box::new(NamedPlanner { inner, file }))
             }
             Some(rows) => Ok(Box::new(RowsPlanner { inner: Arc::clone(&self.inner), store: Arc::clone(&self.store), file, rows, name })),
         }
@@ -80,15 +85,16 @@ impl MorselPlanner for RowsPlanner {
         Ok(Some(MorselPlan::new().with_pending_planner(async move {
             let physical = match file.extension::<PhysicalRows>() {
                 Some(PhysicalRows(count)) => *count,
-                None => count_rows(store, &file).await.map_err(|error| classify(error, &name))?,
+                None => count_rows(Arc::clone(&store), &file).await.map_err(|error| classify(error, &name))?,
             };
             let selection = rows.selection(physical).await.map_err(wrap)?;
             if !selection.selects_any() {
                 return Ok(Box::new(Nothing) as Box<dyn MorselPlanner>);
             }
+            let named = NamedFile { store, path: file.path().clone(), name };
             let file = file.with_extension(ParquetRowSelection::new(selection));
-            let inner = inner.plan_file(file).map_err(|error| classify(error, &name))?;
-            Ok(Box::new(NamedPlanner { inner, name }) as Box<dyn MorselPlanner>)
+            let inner = inner.plan_file(file).map_err(|error| classify(error, &named.name))?;
+            Ok(Box::new(NamedPlanner { inner, file: named }) as Box<dyn MorselPlanner>)
         })))
     }
 }
@@ -108,32 +114,56 @@ impl MorselPlanner for Nothing {
     }
 }
 
+/// A file, for its failures.
+#[derive(Debug, Clone)]
+struct NamedFile {
+    store: Arc<dyn ObjectStore>,
+    path: Path,
+    name: Arc<str>,
+}
+
+impl NamedFile {
+    /// Classes a failure of reading. Some of the reader's errors have lost their cause, so it is looked whether the file is
+    /// there.
+    async fn failure(&self, error: DataFusionError) -> DataFusionError {
+        if find::<DeltaError>(&error).is_none()
+            && find::<ParquetError>(&error).is_some()
+            && let Err(missing @ object_store::Error::NotFound { .. }) = self.store.head(&self.path).await
+        {
+            return classify(missing.into(), &self.name);
+        }
+        classify(error, &self.name)
+    }
+}
+
 /// A planner of the Parquet reader whose failures name the file.
 #[derive(Debug)]
 struct NamedPlanner {
     inner: Box<dyn MorselPlanner>,
-    name: Arc<str>,
+    file: NamedFile,
 }
 
 impl MorselPlanner for NamedPlanner {
     fn plan(self: Box<Self>) -> Result<Option<MorselPlan>> {
-        let NamedPlanner { inner, name } = *self;
-        let Some(mut plan) = inner.plan().map_err(|error| classify(error, &name))? else {
+        let NamedPlanner { inner, file } = *self;
+        let Some(mut plan) = inner.plan().map_err(|error| classify(error, &file.name))? else {
             return Ok(None);
         };
-        let named = |inner| Box::new(NamedPlanner { inner, name: Arc::clone(&name) }) as Box<dyn MorselPlanner>;
+        let named = |inner| Box::new(NamedPlanner { inner, file: file.clone() }) as Box<dyn MorselPlanner>;
         let morsels = plan
             .take_morsels()
             .into_iter()
-            .map(|inner| Box::new(NamedMorsel { inner, name: Arc::clone(&name) }) as Box<dyn Morsel>)
+            .map(|inner| Box::new(NamedMorsel { inner, name: Arc::clone(&file.name) }) as Box<dyn Morsel>)
             .collect();
         let planners = plan.take_ready_planners().into_iter().map(named).collect();
         let mut out = MorselPlan::new().with_morsels(morsels).with_planners(planners);
         if let Some(pending) = plan.take_pending_planner() {
-            let name = Arc::clone(&name);
+            let file = file.clone();
             out.set_pending_planner(async move {
-                let inner = pending.await.map_err(|error| classify(error, &name))?;
-                Ok(Box::new(NamedPlanner { inner, name }) as Box<dyn MorselPlanner>)
+                match pending.await {
+                    Ok(inner) => Ok(Box::new(NamedPlanner { inner, file }) as Box<dyn MorselPlanner>),
+                    Err(error) => Err(file.failure(error).await),
+                }
             });
         }
         Ok(Some(out))

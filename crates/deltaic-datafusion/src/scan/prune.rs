@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
-use arrow::datatypes::Schema;
+use arrow::datatypes::{DataType, Schema};
 use datafusion::catalog::Session;
-use datafusion::common::{DFSchema, ScalarValue};
+use datafusion::common::{DFSchema, ScalarValue, plan_err};
 use datafusion::error::Result;
 use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::PhysicalExpr;
@@ -17,7 +17,7 @@ use deltaic_protocol::timestamp::Zone;
 
 use super::build::{ScanFile, partition_values};
 use super::predicate::{to_predicate, value_of};
-use crate::error::{unwrap, wrap};
+use crate::error::wrap;
 use crate::layout::TableLayout;
 use crate::exprs::unqualified;
 
@@ -74,6 +74,9 @@ pub fn prune(
 /// # Errors
 /// A partition value cannot be read, or a predicate fails on one.
 pub fn matches(session: &dyn Session, layout: &TableLayout, zone: &Zone, files: &[ScanFile], predicates: &[&Expr]) -> Result<Vec<bool>> {
+    if files.is_empty() {
+        return Ok(Vec::new());
+    }
     let schema = Arc::new(Schema::new(layout.partitions.clone()));
     let df_schema = DFSchema::try_from(schema.as_ref().clone())?;
     let bound = predicates
@@ -93,7 +96,10 @@ pub fn matches(session: &dyn Session, layout: &TableLayout, zone: &Zone, files: 
     for predicate in bound {
         let result = predicate.evaluate(&batch)?.into_array(files.len())?;
         let Some(values) = result.as_any().downcast_ref::<BooleanArray>() else {
-            return Err(wrap(unwrap(datafusion::error::DataFusionError::Plan("a filter is not a condition".to_string()))));
+            if result.data_type() == &DataType::Null {
+                return Ok(vec![false; files.len()]);
+            }
+            return plan_err!("a filter of type {} is not a condition", result.data_type());
         };
         for (keep, value) in keep.iter_mut().zip(values.iter()) {
             *keep &= value == Some(true);

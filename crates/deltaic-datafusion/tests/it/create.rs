@@ -7,7 +7,7 @@ use deltaic_protocol::schema::DataType;
 use crate::helpers::{Table, properties, rows, schema};
 
 async fn info(table: &Table, version: i64) -> CommitInfo {
-    table.actions(version).await.into_iter().find_map(|action| if let Action::CommitInfo(info) = action { Some(info) } else { None }).unwrap()
+    table.actions(version).await.into_iter().find_map(|action| if let Action::CommitInfo(info) = action { Some(*info) } else { None }).unwrap()
 }
 
 #[tokio::test]

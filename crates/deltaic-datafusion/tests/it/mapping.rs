@@ -26,7 +26,7 @@ async fn place(table: &Table, name: &str, batch: RecordBatch) {
 
 async fn rename(table: &Table, change: impl Fn(&mut StructType)) {
     let snapshot = table.snapshot().await;
-    let mut schema = snapshot.schema().clone();
+    let mut schema = snapshot.schema().as_ref().clone();
     change(&mut schema);
     let mut changed = snapshot.metadata().as_ref().clone();
     changed.schema_string = schema.to_json();

@@ -149,7 +149,8 @@ async fn a_condition_on_data_columns_rewrites_the_files_it_cuts() {
 async fn errors_of_read_rows_are_failures_of_the_writing_task_but_those_of_literals_are_not() {
     let table = Table::new(&plain(), &[], &[]).await;
     table.insert("VALUES (1, 'a')").await;
-    let error = table.try_insert("SELECT CAST(v AS BIGINT), v FROM t").await.unwrap_err();
+    table.register(None).await;
+    let error = table.try_insert("SELECT CAST(v AS BIGINT) AS id, v FROM t").await.unwrap_err();
     assert_eq!(error.class(), Some("TASK_WRITE_FAILED"), "{error}");
     assert_eq!(error.text(), format!("Task failed while writing rows to {}.", table.store.root()));
     assert_eq!(table.files().len(), 1);
