@@ -15,6 +15,8 @@ pub(super) struct Done<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) txn_id: Arc<str>,
     pub(super) in_commit_timestamp: Option<i64>,
+    /// The commit replaced a state as a whole: readers get a checkpoint of the new one at once.
+    pub(super) large: bool,
 }
 
 /// Does what is due and returns what went wrong.
@@ -31,7 +33,7 @@ pub(super) async fn run(done: &Done<'_>, context: &CommitContext) -> Vec<String>
     if context.write_checksum {
         note("the checksum", checksum(done).await);
     }
-    if context.write_checkpoint && is_due(done.snapshot) {
+    if context.write_checkpoint && (done.large || is_due(done.snapshot)) {
         let now = context.clock.now_ms();
         let written = checkpoint(done.snapshot, now, context.ids.as_ref()).await;
         let fine = written.is_ok();

@@ -256,6 +256,7 @@ async fn finish(
         snapshot: &snapshot,
         txn_id: Arc::from(txn_id),
         in_commit_timestamp,
+        large: transaction.operation.large,
     };
     let warnings = post_commit::run(&done, context).await;
     Ok(CommitResult {
