@@ -1,2 +1,7 @@
-//! Placeholder.
-fn main() {}
+//! The program `deltaic`; everything it does is in the library beside it.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    deltaic_cli::run(std::env::args_os())
+}

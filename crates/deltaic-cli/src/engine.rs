@@ -1,0 +1,150 @@
+//! A session as the commands use it.
+
+use deltaic_command::Profile;
+use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
+use deltaic_session::{Session, SessionBuilder, SqlResult};
+use serde_json::{Map, Value};
+
+use crate::arguments::{Common, ProfileName};
+use crate::failure::Failed;
+use crate::terminal;
+
+/// An open session.
+pub struct Engine {
+    session: Session,
+    warehouse: String,
+}
+
+impl Engine {
+    /// Open the session that the command line describes.
+    pub fn open(common: &Common) -> Result<Self, Failed> {
+        let warehouse = absolute(&common.warehouse);
+        let mut builder = SessionBuilder::new(warehouse.clone());
+        builder.catalog_path = common.catalog.clone();
+        builder.profile = match common.profile {
+            ProfileName::Delta43 => Profile::Delta43,
+            ProfileName::Delta40 => Profile::Delta40,
+        };
+        builder.conf = common.settings.clone();
+        Ok(Self {
+            session: builder.build()?,
+            warehouse,
+        })
+    }
+
+    /// The folder of the managed tables.
+    pub fn warehouse(&self) -> &str {
+        &self.warehouse
+    }
+
+    /// Run one statement.
+    pub async fn sql(&self, text: &str, parameters: &Parameters) -> Result<SqlResult> {
+        let parameters = deltaic_session::Parameters::from_json(&parameters.0)?;
+        self.session.sql(text, parameters).await
+    }
+
+    /// Run one statement until it is done or Ctrl-C comes.
+    pub async fn sql_or_interrupt(&self, text: &str, parameters: &Parameters) -> Result<SqlResult> {
+        tokio::select! {
+            biased;
+            answer = self.sql(text, parameters) => answer,
+            () = terminal::interrupted() => Err(interrupted()),
+        }
+    }
+
+    /// Forget what is cached.
+    pub fn refresh(&self) {
+        self.session.refresh();
+    }
+
+    /// Names for completion; none where the catalog can not say.
+    pub fn names(&self) -> Vec<String> {
+        self.session.names().unwrap_or_default()
+    }
+}
+
+/// A path from here as an absolute one; a URL as it is.
+pub fn absolute(place: &str) -> String {
+    if place.contains(":/") {
+        return place.to_owned();
+    }
+    std::path::absolute(place).map_or_else(
+        |_| place.to_owned(),
+        |path| path.to_string_lossy().into_owned(),
+    )
+}
+
+fn interrupted() -> DeltaError {
+    DeltaError::unclassed(
+        "java.util.concurrent.CancellationException",
+        "the statement was stopped by Ctrl-C",
+    )
+    .with_kind(ErrorKind::Cancelled)
+}
+
+/// Values of a statement's parameters: an object by name, or an array for `?`.
+#[derive(Clone, Debug)]
+pub struct Parameters(Value);
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self(Value::Object(Map::new()))
+    }
+}
+
+impl Parameters {
+    /// The arguments of a request on the pipe.
+    pub fn from_json(arguments: &Value) -> Self {
+        Self(arguments.clone())
+    }
+
+    /// Give a parameter a value, whatever it had.
+    pub fn set(&mut self, name: &str, value: Value) {
+        if let Value::Object(map) = &mut self.0 {
+            map.insert(name.to_owned(), value);
+        }
+    }
+
+    /// Give a parameter the value that a text of the command line means: a number, true, false, null, else the text.
+    pub fn set_text(&mut self, name: &str, text: &str) {
+        let value = match serde_json::from_str::<Value>(text) {
+            Ok(value @ (Value::Null | Value::Bool(_) | Value::Number(_))) => value,
+            _ => Value::from(text),
+        };
+        self.set(name, value);
+    }
+
+    /// Give a parameter a text, unless it has a value.
+    pub fn set_default(&mut self, name: &str, text: &str) {
+        let known = self.0.get(name).is_some();
+        if !known {
+            self.set(name, Value::from(text));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::Parameters;
+
+    #[test]
+    fn texts_of_the_command_line_become_numbers_truths_or_texts() {
+        let mut parameters = Parameters::default();
+        for (name, text) in [
+            ("a", "7"),
+            ("b", "1.5"),
+            ("c", "true"),
+            ("d", "null"),
+            ("e", "2026-01-01"),
+            ("f", "[1]"),
+        ] {
+            parameters.set_text(name, text);
+        }
+        parameters.set_default("a", "8");
+        parameters.set_default("g", "9");
+        let expected = json!({"a": 7, "b": 1.5, "c": true, "d": null, "e": "2026-01-01", "f": "[1]", "g": "9"});
+        assert_eq!(parameters.0, expected);
+    }
+}

@@ -1,0 +1,65 @@
+//! `deltaic sql --pipe`: a program on the other end sends one JSON object per line and gets one line back.
+//!
+//! - `{"sql": text, "args": object or array}`: `{"columns": [[name, type, nullable]], "rows": [[…]]}` or
+//!   `{"error": {"condition", "sqlState", "message", "parameters"}}`. Notes travel in `"notes"`.
+//! - `{"refresh": true}`: forget what is cached, because files were changed from outside; answers `{}`.
+//!
+//! The run goes on after an error. Standard output carries nothing else.
+
+use std::io::{self, Write};
+
+use deltaic_protocol::error::{DeltaError, ErrorKind};
+use deltaic_session::error_json;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, BufReader};
+
+use crate::engine::{Engine, Parameters};
+use crate::failure::Failed;
+
+/// Answer until the input ends.
+pub async fn run(engine: &Engine) -> Result<(), Failed> {
+    let mut lines = BufReader::new(tokio::io::stdin()).lines();
+    while let Some(line) = lines.next_line().await.map_err(broken)? {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let answer = match answer(engine, &line).await {
+            Ok(answer) => answer,
+            Err(error) => error_json(&error),
+        };
+        let mut out = io::stdout().lock();
+        writeln!(out, "{answer}")
+            .and_then(|()| out.flush())
+            .map_err(broken)?;
+    }
+    Ok(())
+}
+
+async fn answer(engine: &Engine, line: &str) -> Result<Value, DeltaError> {
+    let request: Value =
+        serde_json::from_str(line).map_err(|e| bad_request(&format!("no JSON: {e}")))?;
+    if request.get("refresh").and_then(Value::as_bool) == Some(true) {
+        engine.refresh();
+        return Ok(json!({}));
+    }
+    let Some(sql) = request.get("sql").and_then(Value::as_str) else {
+        return Err(bad_request("neither \"sql\" nor \"refresh\" is there"));
+    };
+    let parameters = Parameters::from_json(request.get("args").unwrap_or(&Value::Null));
+    Ok(engine.sql(sql, &parameters).await?.to_json_pipe())
+}
+
+fn bad_request(text: &str) -> DeltaError {
+    DeltaError::unclassed(
+        "java.lang.IllegalArgumentException",
+        format!("the request is not understood: {text}"),
+    )
+    .with_kind(ErrorKind::Parse)
+}
+
+fn broken(error: io::Error) -> Failed {
+    Failed::Error(DeltaError::unclassed(
+        "java.io.IOException",
+        format!("the pipe broke: {error}"),
+    ))
+}
