@@ -134,7 +134,8 @@ impl Session {
     /// Whatever the reference would raise, with its class and text.
     pub async fn sql(&self, text: &str, parameters: Parameters) -> Result<SqlResult> {
         let cx = Context::new(self, parameters.into());
-        let answer = dispatch::run(&cx, text).await?;
+        // Boxed, so that callers do not see how deep the futures below are nested.
+        let answer = Box::pin(dispatch::run(&cx, text)).await?;
         Ok(cx.finish(answer))
     }
 
