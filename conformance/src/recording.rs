@@ -16,6 +16,7 @@ pub struct Recording {
 /// What an engine answered to one step. Which fields are there depends on the step.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Answer {
+    #[serde(default)]
     pub n: usize,
     pub sql: Option<String>,
     pub directive: Option<String>,

@@ -69,6 +69,16 @@ impl Bound {
         lower_filter(&self.node)
     }
 
+    /// As `Expression.sql` prints it: `(p = 'x')`.
+    pub fn sql(&self, o: &AnalyzerOptions) -> String {
+        names::sql(&self.node, o.zone)
+    }
+
+    /// As an expression prints that was only parsed: `('p = x)`.
+    pub fn unresolved(&self, o: &AnalyzerOptions) -> String {
+        names::unresolved(&self.node, o.zone)
+    }
+
     /// The expression as typed tree.
     pub fn node(&self) -> &Node {
         &self.node
@@ -192,7 +202,14 @@ fn bind_in(e: &Expr, scope: &Scope, relations: &Relations, o: &AnalyzerOptions, 
     let binder = Binder::new(o, relations, last);
     let sight = Sight::default();
     let cx = Cx::new(scope, None, &sight);
-    let node = if condition { binder.boolean(e, &cx)? } else { binder.expr(e, &cx)? };
+    let mut node = binder.expr(e, &cx)?;
+    if condition {
+        // Unlike the WHERE of a query, the condition of a command is not coerced from NULL.
+        if node.ty == DataType::Void {
+            return Err(binder.not_boolean(&node));
+        }
+        node = binder.boolean(e, &cx)?;
+    }
     if condition {
         binder.check_condition(&node)?;
     }

@@ -103,7 +103,7 @@ impl Constants for Binder<'_> {
                 Ok(Travel::Version(text))
             }
             deltaic_sql::Travel::Timestamp(e) => {
-                let node = self.constant(e)?;
+                let node = self.constant(e).map_err(over_columns)?;
                 let micros = self.instant(&node)?;
                 Ok(Travel::Timestamp { micros, text: pretty(&node, zone) })
             }
@@ -157,5 +157,15 @@ impl Binder<'_> {
             Err(e) if node.ty != DataType::String => Err(e),
             Err(_) => Err(fail("INVALID_TIME_TRAVEL_TIMESTAMP_EXPR.INPUT")),
         }
+    }
+}
+
+/// An expression that names a column is refused as Spark's parser does it.
+fn over_columns(error: DeltaError) -> DeltaError {
+    match error.class() {
+        Some(class) if class.starts_with("UNRESOLVED_COLUMN") => {
+            DeltaError::new("_LEGACY_ERROR_TEMP_0056").param("reason", "timestamp expression cannot refer to any columns")
+        }
+        _ => error,
     }
 }

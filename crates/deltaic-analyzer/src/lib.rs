@@ -5,6 +5,7 @@
 //! prints it), then DataFusion's `Expr`. Relations are resolved before binding, by the host's [`Resolver`].
 
 mod api;
+mod assign;
 mod bind;
 mod binder;
 mod constants;
@@ -31,6 +32,7 @@ pub use api::{
     Analyzed, Bound, Constant, analyze_query, bind_expr, bind_local, bind_predicate, constant, constant_as, environment,
     relation_name, row_count, scope_of, travel,
 };
+pub use assign::{Assignment, InsertTarget, Inserted, analyze_insert, bind_update, null_of, store_assignment};
 pub use options::{AnalyzerOptions, Parameters};
 pub use resolver::{Relation, Resolver, TableFunctionArgument, TableRelation, Travel, ViewRelation};
 pub use scope::Scope;

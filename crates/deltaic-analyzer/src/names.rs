@@ -15,6 +15,10 @@ enum Style {
     Pretty,
     /// `Expression.toString`.
     Catalyst,
+    /// `toString` of an expression that was only parsed: `('p = 2)`.
+    Unresolved,
+    /// `Expression.sql` of an expression that was only parsed: `(p = 'x')`.
+    Sql,
 }
 
 struct Printer {
@@ -28,6 +32,8 @@ pub fn column_name(node: &Node, zone: Tz) -> String {
         Kind::Alias { name, .. } => name.clone(),
         Kind::Attr(a) | Kind::Outer(a) => a.name.clone(),
         Kind::Field { name, .. } => name.clone(),
+        // A cast of something that has a name keeps the name.
+        Kind::Cast { child, .. } if matches!(child.kind, Kind::Attr(_) | Kind::Outer(_)) => column_name(child, zone),
         _ => pretty(node, zone),
     }
 }
@@ -45,6 +51,16 @@ pub fn quoted_sql(node: &Node, zone: Tz) -> String {
 /// `Expression.toString`: `(v#12 = v5)`.
 pub fn catalyst(node: &Node, zone: Tz) -> String {
     Printer { style: Style::Catalyst, zone }.node(node)
+}
+
+/// `Expression.toString` before any name was resolved: `('p = 2)`.
+pub fn unresolved(node: &Node, zone: Tz) -> String {
+    Printer { style: Style::Unresolved, zone }.node(node)
+}
+
+/// `Expression.sql`: `(p = 'x')`.
+pub fn sql(node: &Node, zone: Tz) -> String {
+    Printer { style: Style::Sql, zone }.node(node)
 }
 
 /// The text of a constant without quotes or a type in front; NULL is `NULL`.
@@ -72,9 +88,11 @@ impl Printer {
     }
 
     fn node(&self, node: &Node) -> String {
-        let catalyst = self.style == Style::Catalyst;
+        let catalyst = matches!(self.style, Style::Catalyst | Style::Unresolved);
         match &node.kind {
             Kind::Literal(v) => self.literal(v, &node.ty),
+            Kind::Attr(a) if self.style == Style::Unresolved => format!("'{}", a.name),
+            Kind::Attr(a) if self.style == Style::Sql => quote_if_needed(&a.name),
             Kind::Attr(a) if catalyst => {
                 format!("{}#{}{}", a.name, a.id, if node.ty == DataType::Long { "L" } else { "" })
             }
@@ -85,11 +103,12 @@ impl Printer {
             Kind::Outer(a) => format!("outer({})", a.name),
             Kind::Field { base, name, .. } => format!("{}.{name}", self.node(base)),
             Kind::Cast { child, mode, explicit, .. } => match (self.style, mode) {
+                (Style::Pretty | Style::Sql | Style::Unresolved, _) if !explicit => self.node(child),
+                (Style::Unresolved, _) => format!("cast({} as {})", self.node(child), node.ty.simple_string()),
                 (Style::Catalyst, CastMode::Try) => format!("try_cast({} as {})", self.node(child), node.ty.simple_string()),
                 (Style::Catalyst, _) => format!("cast({} as {})", self.node(child), node.ty.simple_string()),
-                (Style::Pretty, _) if !explicit => self.node(child),
-                (Style::Pretty, CastMode::Try) => format!("TRY_CAST({} AS {})", self.node(child), node.ty.sql()),
-                (Style::Pretty, _) => format!("CAST({} AS {})", self.node(child), node.ty.sql()),
+                (_, CastMode::Try) => format!("TRY_CAST({} AS {})", self.node(child), node.ty.sql()),
+                (_, _) => format!("CAST({} AS {})", self.node(child), node.ty.sql()),
             },
             Kind::Binary { op, left, right, .. } => {
                 format!("({} {} {})", self.node(left), op.symbol(), self.node(right))
@@ -138,7 +157,7 @@ impl Printer {
             }
             Kind::Call { shown, args, imp } => match (shown, imp) {
                 (Shown::Text(t), _) => t.clone(),
-                (_, crate::node::Imp::Replace(inner)) if catalyst => self.node(inner),
+                (_, crate::node::Imp::Replace(inner)) if self.style == Style::Catalyst => self.node(inner),
                 (Shown::Call(name), _) => format!("{name}({})", self.list(args)),
                 (Shown::Template(t), _) => {
                     args.iter().enumerate().fold((*t).to_owned(), |out, (n, a)| out.replace(&format!("{{{n}}}"), &self.node(a)))
@@ -177,11 +196,12 @@ impl Printer {
     }
 
     fn literal(&self, v: &ScalarValue, ty: &DataType) -> String {
+        let catalyst = matches!(self.style, Style::Catalyst | Style::Unresolved);
         if v.is_null() {
-            return if self.style == Style::Pretty { "NULL" } else { "null" }.to_owned();
+            return if catalyst { "null" } else { "NULL" }.to_owned();
         }
         let plain = literal_text(v, ty, self.zone);
-        if self.style == Style::Catalyst {
+        if catalyst {
             return if *ty == DataType::Binary { format!("0x{plain}") } else { plain };
         }
         match ty {
@@ -189,6 +209,9 @@ impl Printer {
             DataType::Timestamp => format!("TIMESTAMP '{plain}'"),
             DataType::TimestampNtz => format!("TIMESTAMP_NTZ '{plain}'"),
             DataType::Binary => format!("X'{plain}'"),
+            DataType::String if self.style == Style::Sql => {
+                format!("'{}'", plain.replace('\\', "\\\\").replace('\'', "\\'"))
+            }
             _ => plain,
         }
     }
@@ -197,8 +220,8 @@ impl Printer {
         let args = self.list(a.args.get(..a.shown_args).unwrap_or(&a.args));
         let distinct = match (a.distinct, self.style) {
             (false, _) => "",
-            (true, Style::Pretty) => "DISTINCT ",
-            (true, Style::Catalyst) => "distinct ",
+            (true, Style::Catalyst | Style::Unresolved) => "distinct ",
+            (true, _) => "DISTINCT ",
         };
         let mut out = format!("{}({distinct}{args})", a.shown);
         if a.ignore_nulls {

@@ -101,7 +101,15 @@ impl Scope {
                 [] => {}
                 [one] => return Ok(Some((one, width + 1))),
                 many => {
-                    let names: Vec<String> = many.iter().map(|c| backticked(&c.path())).collect();
+                    // The columns' qualifiers, but the name as the statement spells it.
+                    let spelt = |c: &&ScopeColumn| {
+                        let mut path = c.path();
+                        if let Some(last) = path.last_mut() {
+                            name.clone_into(last);
+                        }
+                        backticked(&path)
+                    };
+                    let names: Vec<String> = many.iter().map(spelt).collect();
                     return Err(DeltaError::new("AMBIGUOUS_REFERENCE")
                         .param("name", backticked(&parts[..=width]))
                         .param("referenceNames", format!("[{}]", names.join(", "))));
@@ -133,6 +141,14 @@ impl Scope {
             return DeltaError::new("UNRESOLVED_COLUMN.WITHOUT_SUGGESTION").param("objectName", name);
         }
         DeltaError::new("UNRESOLVED_COLUMN.WITH_SUGGESTION").param("objectName", name).param("proposal", proposals.join(", "))
+    }
+
+    /// The error of a column list that names a column which the table lacks: all its columns, in their order.
+    pub fn unknown_column(schema: &deltaic_protocol::schema::StructType, name: &str) -> DeltaError {
+        let proposal: Vec<String> = schema.iter().map(|field| backticked(&[&field.name])).collect();
+        DeltaError::new("UNRESOLVED_COLUMN.WITH_SUGGESTION")
+            .param("objectName", backticked(&[name]))
+            .param("proposal", proposal.join(", "))
     }
 
     /// Up to five columns, the most similar first.

@@ -33,7 +33,7 @@ impl Printer {
             Output::Json => writeln!(out, "{}", answer.to_json_pipe())?,
             Output::Table => {
                 if !answer.schema.fields.is_empty() {
-                    writeln!(out, "{}", answer.show(self.show))?;
+                    writeln!(out, "{}", answer.show(self.show).trim_end_matches('\n'))?;
                 }
                 for note in &answer.notes {
                     writeln!(out, "note: {note}")?;

@@ -20,7 +20,7 @@ use crate::write::checks::{RowGuard, WriteChecks};
 use crate::write::collector::StatsPlan;
 use crate::write::job::{InputKind, WriteOutput, write_plan};
 use crate::write::shape::{Shaper, file_schema};
-use crate::write::target::{PartitionColumn, WriteTarget};
+use crate::write::target::{FileKind, PartitionColumn, WriteTarget};
 
 /// The surroundings of a statement that writes.
 #[derive(Clone)]
@@ -96,26 +96,7 @@ impl Prepared {
         partition_columns: &[String],
         checks: &WriteChecks,
     ) -> Result<Prepared> {
-        let shaper = Arc::new(Shaper::new(schema, partition_columns)?);
-        let files = file_schema(schema, partition_columns);
-        let selected = StatisticsColumns::new(config)?
-            .select(schema, partition_columns)
-            .iter()
-            .map(|leaf| leaf.names().into_iter().map(str::to_string).collect())
-            .collect();
-        let stats = StatsPlan::new(
-            &files,
-            &selected,
-            config.supports("deletionVectors"),
-            config.string_prefix_length()?.unwrap_or(DEFAULT_STRING_PREFIX),
-            ctx.zone.clone(),
-        );
-        let mapped = config.column_mapping_mode()? != ColumnMappingMode::None;
-        let random_prefix = config.random_prefix_length()?.or(mapped.then_some(DEFAULT_RANDOM_PREFIX));
-        let mut target = WriteTarget::plain(store, schema, partition_columns, shaper, ctx);
-        target.stats = Some(Arc::new(stats));
-        target.random_prefix = random_prefix;
-        Prepared::with_target(ctx, target, checks)
+        Prepared::with_target(ctx, table_target(ctx, store, config, schema, partition_columns)?, checks)
     }
 
     /// For a target that is put together already.
@@ -126,11 +107,17 @@ impl Prepared {
 
     /// For rows that are copied from the table itself: nothing is checked again.
     pub(crate) fn copying(ctx: &WriteContext<'_>, snapshot: &Snapshot) -> Result<Prepared> {
-        let checks = WriteChecks::default();
-        let mut prepared =
-            Prepared::new(ctx, snapshot.store(), snapshot.config(), snapshot.schema(), snapshot.partition_columns(), &checks)?;
-        prepared.guard = Arc::new(RowGuard::none());
-        Ok(prepared)
+        Prepared::unchecked(ctx, snapshot, snapshot.schema(), FileKind::Data)
+    }
+
+    /// For rows of the table, or changes of them, that are not checked.
+    pub(crate) fn unchecked(ctx: &WriteContext<'_>, snapshot: &Snapshot, schema: &StructType, kind: FileKind) -> Result<Prepared> {
+        let mut target = table_target(ctx, snapshot.store(), snapshot.config(), schema, snapshot.partition_columns())?;
+        if kind == FileKind::Change {
+            target.kind = kind;
+            target.stats = None;
+        }
+        Ok(Prepared { target: Arc::new(target), guard: Arc::new(RowGuard::none()) })
     }
 
     /// Writes rows.
@@ -188,6 +175,7 @@ impl WriteTarget {
             store: store.clone(),
             schema: schema.clone(),
             partitions,
+            kind: FileKind::Data,
             shaper,
             stats: None,
             random_prefix: None,
@@ -196,6 +184,36 @@ impl WriteTarget {
             ids: Arc::clone(&ctx.commit.ids),
         }
     }
+}
+
+/// Where and how the files of a Delta table are written.
+fn table_target(
+    ctx: &WriteContext<'_>,
+    store: &TableStore,
+    config: &TableConfig,
+    schema: &StructType,
+    partition_columns: &[String],
+) -> Result<WriteTarget> {
+    let shaper = Arc::new(Shaper::new(schema, partition_columns)?);
+    let files = file_schema(schema, partition_columns);
+    let selected = StatisticsColumns::new(config)?
+        .select(schema, partition_columns)
+        .iter()
+        .map(|leaf| leaf.names().into_iter().map(str::to_string).collect())
+        .collect();
+    let stats = StatsPlan::new(
+        &files,
+        &selected,
+        config.supports("deletionVectors"),
+        config.string_prefix_length()?.unwrap_or(DEFAULT_STRING_PREFIX),
+        ctx.zone.clone(),
+    );
+    let mapped = config.column_mapping_mode()? != ColumnMappingMode::None;
+    let random_prefix = config.random_prefix_length()?.or(mapped.then_some(DEFAULT_RANDOM_PREFIX));
+    let mut target = WriteTarget::plain(store, schema, partition_columns, shaper, ctx);
+    target.stats = Some(Arc::new(stats));
+    target.random_prefix = random_prefix;
+    Ok(target)
 }
 
 /// Whether a plan reads nothing: all its rows are literals of the statement.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use deltaic_log::Snapshot;
 use deltaic_log::transaction::{Operation, Transaction};
+use deltaic_maintenance::alter::mapping::{self, PhysicalName};
 use deltaic_protocol::action::{Metadata, Protocol};
 use deltaic_protocol::config::TableConfig;
 use deltaic_protocol::error::{DeltaError, Result};
@@ -16,8 +17,6 @@ use crate::context::{Prepared, Rows, WriteContext, WriteReport};
 use crate::insert::record_output;
 use crate::write::checks::WriteChecks;
 
-const MAPPING_MODE: &str = "delta.columnMapping.mode";
-const MAX_COLUMN_ID: &str = "delta.columnMapping.maxColumnId";
 const DELETION_VECTORS: &str = "delta.enableDeletionVectors";
 
 /// Which of the statements.
@@ -136,16 +135,20 @@ pub fn define(ctx: &WriteContext<'_>, existing: Option<&Snapshot>, request: &Cre
     {
         configuration.entry(DELETION_VECTORS.to_string()).or_insert_with(|| kept.clone());
     }
-    let mapped = configuration.get(MAPPING_MODE).is_some_and(|mode| !mode.eq_ignore_ascii_case("none"));
+    let mapped = mapping::is_enabled(&configuration);
     check_names(&request.schema, mapped)?;
     let partition_columns = partition_columns(&request.schema, &request.partition_by)?;
-    let schema = if mapped {
-        let (schema, last) = assign_mapping(&request.schema, &|| format!("col-{}", ctx.commit.ids.uuid()));
-        configuration.insert(MAX_COLUMN_ID.to_string(), last.to_string());
-        schema
-    } else {
-        request.schema.clone()
-    };
+    let old = existing.filter(|snapshot| mapped && mapping::is_enabled(&snapshot.metadata().configuration));
+    let mut schema = unmapped(&request.schema, old.map(|snapshot| snapshot.schema().as_ref()));
+    if mapped {
+        let highest = match old {
+            Some(snapshot) => snapshot.config().column_mapping_max_id()?,
+            None => 0,
+        };
+        let fresh = || ctx.commit.ids.uuid();
+        let highest = mapping::assign(&mut schema, highest, PhysicalName::Fresh(&fresh));
+        configuration.insert(mapping::MAX_COLUMN_ID.to_string(), highest.to_string());
+    }
     let id = match existing {
         Some(snapshot) => snapshot.metadata().id.clone(),
         None => ctx.commit.ids.uuid(),
@@ -257,33 +260,31 @@ fn duplicates(schema: &StructType) -> Result<()> {
     Ok(())
 }
 
-/// Gives every field an id and a physical name (protocol section "Column Mapping"); the last id.
-fn assign_mapping(schema: &StructType, physical: &dyn Fn() -> String) -> (StructType, i64) {
-    let mut last = 0;
-    let schema = mapped_struct(schema, &mut last, physical);
-    (schema, last)
-}
-
-fn mapped_struct(schema: &StructType, last: &mut i64, physical: &dyn Fn() -> String) -> StructType {
+/// The columns without ids and physical names of another table; where a mapped table is replaced, columns of the same name
+/// keep theirs, so that no id ever means two columns.
+fn unmapped(schema: &StructType, old: Option<&StructType>) -> StructType {
     StructType::new(schema.iter().map(|field| {
-        *last += 1;
-        let mut out = StructField { data_type: DataType::Void, ..field.clone() };
-        out.metadata.insert(keys::COLUMN_MAPPING_ID.to_string(), serde_json::Value::from(*last));
-        out.metadata.insert(keys::COLUMN_MAPPING_PHYSICAL_NAME.to_string(), serde_json::Value::from(physical()));
-        out.data_type = mapped_type(&field.data_type, last, physical);
+        let known = old.and_then(|old| old.field(&field.name));
+        let mut out = StructField { data_type: unmapped_type(&field.data_type, known.map(|field| &field.data_type)), ..field.clone() };
+        for key in [keys::COLUMN_MAPPING_ID, keys::COLUMN_MAPPING_PHYSICAL_NAME] {
+            out.metadata.remove(key);
+            if let Some(value) = known.and_then(|field| field.metadata.get(key)) {
+                out.metadata.insert(key.to_string(), value.clone());
+            }
+        }
         out
     }))
 }
 
-fn mapped_type(data_type: &DataType, last: &mut i64, physical: &dyn Fn() -> String) -> DataType {
-    match data_type {
-        DataType::Struct(inner) => DataType::Struct(mapped_struct(inner, last, physical)),
-        DataType::Array(array) => DataType::array(mapped_type(&array.element_type, last, physical), array.contains_null),
-        DataType::Map(map) => DataType::map(
-            mapped_type(&map.key_type, last, physical),
-            mapped_type(&map.value_type, last, physical),
-            map.value_contains_null,
-        ),
-        other => other.clone(),
+fn unmapped_type(data_type: &DataType, old: Option<&DataType>) -> DataType {
+    match (data_type, old) {
+        (DataType::Struct(inner), Some(DataType::Struct(old))) => DataType::Struct(unmapped(inner, Some(old))),
+        (DataType::Struct(inner), _) => DataType::Struct(unmapped(inner, None)),
+        (DataType::Array(array), _) => DataType::array(unmapped_type(&array.element_type, None), array.contains_null),
+        (DataType::Map(map), _) => {
+            let (key, value) = (unmapped_type(&map.key_type, None), unmapped_type(&map.value_type, None));
+            DataType::map(key, value, map.value_contains_null)
+        }
+        (other, _) => other.clone(),
     }
 }

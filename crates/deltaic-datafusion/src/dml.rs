@@ -4,6 +4,7 @@
 //! to the files follows from the positions. So a condition may hold anything that a query may, a NULL condition matches
 //! nothing, and counts are exact.
 
+pub(crate) mod changes;
 pub mod delete;
 pub(crate) mod matched;
 pub(crate) mod matching;

@@ -56,6 +56,7 @@ impl Append {
 
 /// What an overwrite replaces.
 #[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant, reason = "there is one of them in a statement")]
 pub enum OverwriteScope {
     /// The whole table.
     Table,

@@ -7,4 +7,4 @@ mod write;
 
 pub use infer::infer_schema;
 pub use table::ParquetTable;
-pub use write::{ParquetWrite, write_parquet};
+pub use write::{ParquetWrite, write_files, write_parquet};

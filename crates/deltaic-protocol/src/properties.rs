@@ -59,26 +59,25 @@ impl TableProperty {
         })
     }
 
-    /// Whether a text is a value. Fails as the reference does: by class for intervals, `For input string: "x"` for booleans and
-    /// numbers, `requirement failed: <key> <help>` for a value that is not allowed.
+    /// Whether a text is a value. Fails as the reference does: by class for intervals, `For input string: "x"` for booleans,
+    /// `<key> <help>` for what is no number, `requirement failed: <key> <help>` for a value that is not allowed.
     pub fn validate(&self, value: &str) -> Result<()> {
-        let not_of_type = |java: &'static str| {
-            DeltaError::unclassed(java, format!("For input string: \"{value}\""))
-        };
+        const ILLEGAL: &str = "java.lang.IllegalArgumentException";
+        let not_a_number = || DeltaError::unclassed(ILLEGAL, format!("{} {}", self.key, self.help));
         match self.kind {
             PropertyType::Boolean => {
                 if parse_boolean(value).is_none() {
-                    return Err(not_of_type("java.lang.IllegalArgumentException"));
+                    return Err(DeltaError::unclassed(ILLEGAL, format!("For input string: \"{value}\"")));
                 }
             }
             PropertyType::Integer => {
                 if value.parse::<i32>().is_err() {
-                    return Err(not_of_type("java.lang.NumberFormatException"));
+                    return Err(not_a_number());
                 }
             }
             PropertyType::Long => {
                 if value.parse::<i64>().is_err() {
-                    return Err(not_of_type("java.lang.NumberFormatException"));
+                    return Err(not_a_number());
                 }
             }
             PropertyType::Interval => {

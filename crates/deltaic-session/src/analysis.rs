@@ -5,15 +5,13 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{Column, ScalarValue};
+use datafusion::common::Column;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use datafusion::physical_plan::displayable;
-use deltaic_analyzer::Scope;
-use deltaic_analyzer::kernel::Env;
-use deltaic_analyzer::node::{Attr, CastMode, Kind, Node};
+use deltaic_analyzer::{Assignment, InsertTarget, Scope};
 use deltaic_datafusion::unwrap;
 use deltaic_protocol::error::{DeltaError, Result};
-use deltaic_protocol::schema::{DataType, StructType};
+use deltaic_protocol::schema::StructType;
 use deltaic_sql::ast::{self, Ident, Query};
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
@@ -30,18 +28,6 @@ pub(crate) struct Planned {
     pub(crate) schema: StructType,
     /// Roots of the Delta tables that it reads.
     pub(crate) reads: BTreeSet<String>,
-}
-
-/// An expression, bound.
-pub(crate) struct Bound {
-    node: Node,
-}
-
-impl Bound {
-    /// As the engine runs it.
-    pub(crate) fn expr(&self) -> Result<Expr> {
-        deltaic_analyzer::lower::lower(&self.node)
-    }
 }
 
 /// A condition, bound, in the forms in which it is written down.
@@ -146,9 +132,12 @@ pub(crate) async fn condition(cx: &Context, expr: &ast::Expr, scope: &TableScope
     let resolver = SessionResolver::new(cx);
     let options = crate::engine::analyzer_options(cx);
     let bound = deltaic_analyzer::bind_predicate(expr, &scope.columns(), &resolver, &options).await?;
-    let quoted = deltaic_analyzer::names::quoted_sql(bound.node(), options.zone);
-    let sql = quoted.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(&quoted).to_owned();
-    Ok(Condition { unresolved: unresolved(&bound.catalyst), sql, catalyst: bound.catalyst, expr: bound.expr })
+    Ok(Condition {
+        unresolved: bound.unresolved(&options),
+        sql: bound.sql(&options),
+        catalyst: bound.catalyst,
+        expr: bound.expr,
+    })
 }
 
 /// Binds a condition that stands in a table's metadata.
@@ -156,115 +145,44 @@ pub(crate) async fn condition_text(cx: &Context, text: &str, scope: &TableScope)
     condition(cx, &deltaic_sql::parse_expr(text)?, scope, text).await
 }
 
-/// Binds a value over a table's columns.
-pub(crate) async fn value(cx: &Context, expr: &ast::Expr, scope: &TableScope, text: &str) -> Result<Bound> {
-    let _ = text;
+/// The rows of an INSERT in the columns of the table, then those that its source has more.
+pub(crate) async fn insert(cx: &Context, source: &Query, target: &InsertTarget<'_>) -> Result<Planned> {
+    let resolver = SessionResolver::new(cx);
+    let inserted = deltaic_analyzer::analyze_insert(source, target, &resolver, &crate::engine::analyzer_options(cx)).await?;
+    Ok(Planned { plan: inserted.analyzed.plan, schema: inserted.analyzed.schema, reads: resolver.reads() })
+}
+
+/// The new values of an UPDATE, by column; generated columns that follow from one of them get new values too.
+pub(crate) async fn update(
+    cx: &Context,
+    assignments: &[(Vec<Ident>, ast::Expr)],
+    scope: &TableScope,
+) -> Result<Vec<(String, Expr)>> {
     let resolver = SessionResolver::new(cx);
     let options = crate::engine::analyzer_options(cx);
-    let bound = deltaic_analyzer::bind_expr(expr, &scope.columns(), &resolver, &options).await?;
-    Ok(Bound { node: bound.node().clone() })
-}
-
-/// Binds a value that stands in a table's metadata.
-pub(crate) async fn value_text(cx: &Context, text: &str, scope: &TableScope) -> Result<Bound> {
-    value(cx, &deltaic_sql::parse_expr(text)?, scope, text).await
-}
-
-/// Casts a value for a column of a table.
-pub(crate) fn assign(cx: &Context, value: Bound, to: &DataType, column: &str) -> Result<Expr> {
-    let options = crate::engine::analyzer_options(cx);
-    let env = Env { column: Some(crate::errors::quoted(&[column])), ..Env::clone(&deltaic_analyzer::environment(&options)) };
-    let nullable = value.node.nullable;
-    let node = if value.node.ty == *to {
-        value.node
-    } else {
-        let kind = Kind::Cast { child: Box::new(value.node), mode: CastMode::Insert, explicit: false, env: Arc::new(env) };
-        Node::new(kind, to.clone(), nullable)
-    };
-    deltaic_analyzer::lower::lower(&node)
-}
-
-/// A column of a query's answer.
-pub(crate) fn output(planned: &Planned, at: usize) -> Result<Bound> {
-    let missing = || DeltaError::internal(format!("the query has no column {at}"));
-    let field = planned.schema.fields.get(at).ok_or_else(missing)?;
-    if at >= planned.plan.schema().fields().len() {
-        return Err(missing());
+    let columns = scope.columns();
+    let bound = deltaic_analyzer::bind_update(assignments, &columns, &scope.schema, &resolver, &options).await?;
+    let mut out: Vec<(String, Expr)> = bound.into_iter().map(|(name, value)| (name, value.expr)).collect();
+    let given = out.clone();
+    for field in &scope.schema.fields {
+        let Some(rule) = field.generation_expression() else { continue };
+        if given.iter().any(|(name, _)| *name == field.name) {
+            continue;
+        }
+        let value = deltaic_analyzer::bind_local(&deltaic_sql::parse_expr(rule)?, &columns, &options)?;
+        if value.columns.iter().any(|read| given.iter().any(|(name, _)| name.eq_ignore_ascii_case(read))) {
+            let kind = Assignment::Update;
+            let value = deltaic_analyzer::store_assignment(&value, &field.data_type, &field.name, kind, &columns, &options)?;
+            out.push((field.name.clone(), replace_columns(value.expr, &given)?));
+        }
     }
-    let (qualifier, own) = planned.plan.schema().qualified_field(at);
-    let attr = Attr {
-        id: u32::try_from(at).unwrap_or(u32::MAX),
-        name: field.name.clone(),
-        column: Column::new(qualifier.cloned(), own.name()),
-        origin: None,
-    };
-    Ok(Bound { node: Node::attr(attr, field.data_type.clone(), field.nullable) })
-}
-
-/// A column of a table by its name alone.
-pub(crate) fn column(name: &str) -> Expr {
-    Expr::Column(Column::new_unqualified(name))
-}
-
-/// A plan with other columns.
-pub(crate) fn project(plan: LogicalPlan, columns: Vec<Expr>) -> Result<LogicalPlan> {
-    LogicalPlanBuilder::from(plan).project(columns).and_then(LogicalPlanBuilder::build).map_err(unwrap)
+    Ok(out)
 }
 
 /// A plan with its columns, found by name, in the order of a schema.
 pub(crate) fn reorder(plan: LogicalPlan, schema: &StructType) -> Result<LogicalPlan> {
-    let columns = schema.fields.iter().map(|field| column(&field.name)).collect();
-    project(plan, columns)
-}
-
-/// A struct with one field, possibly deep inside, replaced.
-pub(crate) fn with_field(base: Expr, data_type: &DataType, path: &[String], value: Expr) -> Result<Expr> {
-    let [first, rest @ ..] = path else { return Ok(value) };
-    let DataType::Struct(inner) = data_type else {
-        return Err(DeltaError::not_supported_yet("Assigning to an element of an array or map"));
-    };
-    let field_of = |name: &str| datafusion::functions::core::expr_fn::get_field(base.clone(), name.to_owned());
-    let mut arguments = Vec::new();
-    for field in &inner.fields {
-        arguments.push(Expr::Literal(ScalarValue::Utf8(Some(field.name.clone())), None));
-        arguments.push(if field.name.eq_ignore_ascii_case(first) {
-            with_field(field_of(&field.name), &field.data_type, rest, value.clone())?
-        } else {
-            field_of(&field.name)
-        });
-    }
-    Ok(datafusion::functions::core::expr_fn::named_struct(arguments))
-}
-
-/// A condition as Catalyst prints it before names are resolved: `(id#12L = 4)` was `('id = 4)`.
-fn unresolved(catalyst: &str) -> String {
-    let mut out = String::new();
-    let mut word = String::new();
-    let mut rest = catalyst.chars().peekable();
-    while let Some(character) = rest.next() {
-        if character == '#' && rest.peek().is_some_and(char::is_ascii_digit) {
-            while rest.peek().is_some_and(char::is_ascii_digit) {
-                rest.next();
-            }
-            if rest.peek() == Some(&'L') {
-                rest.next();
-            }
-            out.push('\'');
-            out.push_str(&std::mem::take(&mut word));
-        } else if character.is_alphanumeric() || character == '_' {
-            word.push(character);
-        } else {
-            out.push_str(&std::mem::take(&mut word));
-            out.push(character);
-        }
-    }
-    out.push_str(&word);
-    out
-}
-
-/// Names of the columns in an expression.
-pub(crate) fn columns_of(expr: &Expr) -> Vec<String> {
-    expr.column_refs().into_iter().map(|column| column.name.clone()).collect()
+    let columns = schema.fields.iter().map(|field| Expr::Column(Column::new_unqualified(&field.name)));
+    LogicalPlanBuilder::from(plan).project(columns).and_then(LogicalPlanBuilder::build).map_err(unwrap)
 }
 
 /// An expression with columns replaced by the values that they are about to get.

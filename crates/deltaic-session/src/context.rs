@@ -67,6 +67,12 @@ impl Context {
         self.conf.profile()
     }
 
+    /// Whether INSERT OVERWRITE replaces only the partitions in which there are new rows.
+    pub(crate) fn dynamic_overwrite(&self) -> bool {
+        let mode = self.conf.get("spark.sql.sources.partitionOverwriteMode");
+        mode.is_some_and(|mode| mode.trim().eq_ignore_ascii_case("dynamic")) && self.conf.delta("dynamicPartitionOverwrite.enabled")
+    }
+
     /// A remark for people.
     pub(crate) fn note(&self, text: impl Into<String>) {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(text.into());

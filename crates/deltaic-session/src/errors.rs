@@ -1,6 +1,8 @@
 //! Errors about names, made in one place: the reference quotes names differently from statement to statement.
 
 use deltaic_protocol::error::DeltaError;
+use deltaic_sql::Name;
+use deltaic_storage::TableStore;
 
 /// A name with each part in backticks.
 pub(crate) fn quoted<S: AsRef<str>>(parts: &[S]) -> String {
@@ -94,37 +96,22 @@ pub(crate) fn not_delta_path(path: &str, operation: &str) -> DeltaError {
         .with_path(path)
 }
 
+/// There is no Delta table at a path: in words that differ by statement, and by whether the path is a string or a name.
+pub(crate) fn no_table_at(name: &Name, store: &TableStore, path: &str, operation: &str) -> DeltaError {
+    match (operation, name) {
+        ("RESTORE", _) => DeltaError::unclassed(
+            "java.io.FileNotFoundException",
+            format!("No such file or directory: {}/_delta_log", store.root()),
+        )
+        .with_path(path),
+        ("VACUUM", Name::Parts(_)) => {
+            DeltaError::new("DELTA_MISSING_DELTA_TABLE").param("tableName", quoted(&[path])).with_path(path)
+        }
+        _ => not_delta_path(path, operation),
+    }
+}
+
 /// A statement for Delta tables met a table of another format.
 pub(crate) fn delta_only(operation: &str) -> DeltaError {
     DeltaError::new("DELTA_ONLY_OPERATION").param("operation", operation)
-}
-
-/// A column that is not among the given names, with the nearest of them as proposals.
-pub(crate) fn unresolved_column(parts: &[&str], known: &[&str]) -> DeltaError {
-    let wanted = parts.join(".");
-    let mut nearest: Vec<(usize, &str)> = known.iter().map(|name| (distance(&wanted, name), *name)).collect();
-    nearest.sort();
-    let proposal: Vec<String> = nearest.iter().take(5).map(|(_, name)| quoted(&[name])).collect();
-    if proposal.is_empty() {
-        return DeltaError::new("UNRESOLVED_COLUMN.WITHOUT_SUGGESTION").param("objectName", quoted(parts));
-    }
-    DeltaError::new("UNRESOLVED_COLUMN.WITH_SUGGESTION")
-        .param("objectName", quoted(parts))
-        .param("proposal", proposal.join(", "))
-}
-
-/// How many letters to insert, drop or replace to make one text of the other.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, left) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, right) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(left != *right);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }

@@ -17,7 +17,6 @@ mod cache;
 pub mod catalog;
 mod conf;
 mod context;
-mod defaults;
 mod dispatch;
 mod engine;
 mod errors;

@@ -13,7 +13,7 @@ use sqlparser::ast::Ident;
 use crate::catalog::{SchemaName, ViewRecord};
 use crate::context::Context;
 use crate::errors;
-use crate::parquet::ParquetProvider;
+use crate::parquet;
 use crate::resolve::{self, DeltaTable, Target, view_qualifier};
 use crate::time_travel;
 
@@ -47,8 +47,9 @@ impl<'a> SessionResolver<'a> {
                 if travel.is_some() {
                     return Err(errors::no_time_travel(&table.qualifier));
                 }
-                let (provider, schema) = ParquetProvider::open(&table, self.cx.zone()).await?;
-                Ok(Relation::Table(TableRelation { provider: Arc::new(provider), schema, qualifier: table.qualifier }))
+                let files = parquet::open(&table, self.cx.zone()).await?;
+                let schema = files.schema.clone();
+                Ok(Relation::Table(TableRelation { provider: Arc::new(files), schema, qualifier: table.qualifier }))
             }
             Some(Target::Delta(table)) => self.delta(table, travel).await.map(Relation::Table),
         }

@@ -159,14 +159,17 @@ pub(crate) async fn target(cx: &Context, name: &Name) -> Result<(Target, Vec<Str
 /// # Errors
 /// The name is not there, is a view, or is a table or path of another kind.
 pub(crate) async fn delta_target(cx: &Context, name: &Name, operation: &str) -> Result<(DeltaTable, Snapshot)> {
-    let (target, _) = target(cx, name).await?;
+    let (target, parts) = target(cx, name).await?;
     match target {
         Target::Delta(table) => match table.try_snapshot(cx).await? {
             Some(snapshot) => Ok((table, snapshot)),
-            None if table.record.is_none() => Err(errors::not_delta_path(table.path(), operation)),
+            None if table.record.is_none() => Err(errors::no_table_at(name, &table.store, table.path(), operation)),
             None => Err(table.snapshot(cx).await.err().unwrap_or_else(|| errors::delta_only(operation))),
         },
+        // The reference looks for what RESTORE names among Delta tables, and for a format and path among names.
+        Target::Parquet(table) if operation == "RESTORE" || table.record.is_none() => Err(not_found(&parts)),
         Target::Parquet(_) => Err(errors::delta_only(operation)),
+        Target::View(_) if operation == "RESTORE" => Err(errors::delta_only(operation)),
         Target::View(view) => Err(errors::view_not_table(&view_qualifier(&view), operation)),
     }
 }

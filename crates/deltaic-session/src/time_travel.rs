@@ -31,8 +31,12 @@ fn in_words_of(cx: &Context, error: DeltaError) -> DeltaError {
     let unclassed = ["DELTA_VERSION_NOT_FOUND", "DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION"];
     match error.class() {
         Some(class) if cx.profile() == Profile::Delta40 && unclassed.contains(&class) => {
-            let tail = if class == unclassed[1] { "\n         " } else { "" };
-            DeltaError::unclassed("org.apache.spark.sql.AnalysisException", format!("{}{tail}", error.text())).with_source(error)
+            let text = if class == unclassed[1] {
+                format!("{}\n         ", error.text().replace("available to\nthis table", "available to this\ntable"))
+            } else {
+                error.text()
+            };
+            DeltaError::unclassed("org.apache.spark.sql.AnalysisException", text).with_source(error)
         }
         _ => error,
     }

@@ -43,8 +43,7 @@ impl Binder<'_> {
         let partition = spec.partition_by.iter().map(|e| self.expr(e, cx)).collect::<Result<Vec<_>>>()?;
         let order = self.sort_keys(&spec.order_by, cx)?;
         if ranking && order.is_empty() && name != "nth_value" {
-            return Err(DeltaError::new("WINDOW_FUNCTION_AND_FRAME_MISMATCH")
-                .with_text(format!("Window function {}() requires window to be ordered, please add ORDER BY clause.", function.shown)));
+            return Err(DeltaError::new("_LEGACY_ERROR_TEMP_1037").param("wf", format!("{}()", function.shown)));
         }
         let frame = self.frame(name, &spec, &order, &function.args, cx)?;
         let window = Window { function: *function, partition, order, frame };

@@ -11,7 +11,7 @@ use crate::kernel::{Env, Run};
 use crate::names::{pretty, quoted_sql};
 use crate::node::{CastMode, Imp, Kind, Node, Shown};
 use crate::options::AnalyzerOptions;
-use crate::types::{castable, decimal, is_integral, is_numeric, is_timestamp, same_type, shown, widen};
+use crate::types::{arrow_type, castable, decimal, is_integral, is_numeric, is_timestamp, same_type, shown, widen};
 
 /// A function of the table.
 pub struct Entry {
@@ -110,7 +110,8 @@ pub fn implicit(node: Node, to: &DataType, env: &Arc<Env>) -> std::result::Resul
 
 /// A cast that nobody wrote.
 pub fn cast(node: Node, to: &DataType, env: &Arc<Env>) -> Node {
-    if same_type(&node.ty, to) {
+    // Arrays of one type that differ in what may be NULL inside are different types for Arrow.
+    if node.ty == *to || (same_type(&node.ty, to) && arrow_type(&node.ty) == arrow_type(to)) {
         return node;
     }
     let nullable = node.nullable || widen::forces_null(&node.ty, to);

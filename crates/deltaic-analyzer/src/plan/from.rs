@@ -249,11 +249,10 @@ impl Binder<'_> {
             return Ok(());
         }
         if names.len() != rel.scope.columns.len() {
-            return Err(DeltaError::new("ASSIGNMENT_ARITY_MISMATCH").with_text(format!(
-                "Number of column aliases does not match number of columns. Number of column aliases: {}; number of columns: {}.",
-                names.len(),
-                rel.scope.columns.len()
-            )).with_table(relation));
+            return Err(DeltaError::new("ASSIGNMENT_ARITY_MISMATCH")
+                .param("numTarget", rel.scope.columns.len())
+                .param("numExpr", names.len())
+                .with_table(relation));
         }
         for (c, name) in rel.scope.columns.iter_mut().zip(names) {
             c.attr.name = name.clone();

@@ -56,9 +56,7 @@ impl Binder<'_> {
                 let rel = self.scan(table)?;
                 self.aliased(rel, alias)
             }
-            None => Err(DeltaError::new("UNRESOLVABLE_TABLE_VALUED_FUNCTION").param("name", format!("`{name}`")).with_text(format!(
-                "Could not resolve `{name}` to a table-valued function. Please make sure that `{name}` is defined as a table-valued function and that all required parameters are provided correctly. If `{name}` is not defined, please create the table-valued function before using it. For more information about defining table-valued functions, please refer to the Apache Spark documentation."
-            ))),
+            None => Err(DeltaError::new("UNRESOLVABLE_TABLE_VALUED_FUNCTION").param("name", format!("`{name}`"))),
         }
     }
 

@@ -73,13 +73,8 @@ impl Binder<'_> {
     pub fn generate(&self, rel: Rel, g: &Generator, outer: bool, qualifier: &[String], names: &[String]) -> Result<Rel> {
         if !names.is_empty() && names.len() != g.columns.len() {
             return Err(DeltaError::new("UDTF_ALIAS_NUMBER_MISMATCH")
-                .param("aliasesSize", names.len())
-                .param("aliasesNames", names.join(","))
-                .with_text(format!(
-                    "The number of aliases supplied in the AS clause does not match the number of columns output by the UDTF. Expected {} aliases, but got {}. Please ensure that the number of aliases provided matches the number of columns output by the UDTF.",
-                    g.columns.len(),
-                    names.join(",")
-                )));
+                .param("aliasesSize", g.columns.len())
+                .param("aliasesNames", names.join(",")));
         }
         let list = self.rows_of(g)?;
         let with_position = g.function == "posexplode";

@@ -8,7 +8,7 @@ use deltaic_protocol::{DeltaError, Result};
 use sqlparser::ast::{JoinConstraint, JoinOperator, ObjectName};
 
 use crate::binder::{Around, Binder, Cx, Rel, Sight};
-use crate::error::{Ours, unsupported};
+use crate::error::{Ours, quoted, unsupported};
 use crate::function::conditional;
 use crate::function::operator;
 use crate::lower::{conjuncts, lower};
@@ -52,7 +52,7 @@ impl Binder<'_> {
                 let condition = self.boolean(e, &cx)?;
                 if condition.has_aggregate() || condition.has_window() {
                     return Err(DeltaError::new("UNSUPPORTED_EXPR_FOR_OPERATOR")
-                        .with_text(format!("The join condition {} contains invalid expressions", pretty(&condition, self.options.zone))));
+                        .param("invalidExprSqls", quoted(pretty(&condition, self.options.zone))));
                 }
                 self.join_on(left, right, kind, Some(condition))
             }

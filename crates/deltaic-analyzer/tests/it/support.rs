@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::datasource::MemTable;
 use datafusion::prelude::{SessionConfig, SessionContext};
@@ -12,7 +12,7 @@ use deltaic_analyzer::{
     AnalyzerOptions, Relation, Resolver, TableRelation, Travel, ViewRelation, analyze_query, error, text,
 };
 use deltaic_log::arrow_schema;
-use deltaic_protocol::schema::{DataType, StructField, StructType};
+use deltaic_protocol::schema::{StructField, StructType};
 use deltaic_protocol::{DeltaError, Result};
 use sqlparser::ast::Ident;
 
@@ -188,12 +188,3 @@ pub fn schema(columns: &str) -> StructType {
     deltaic_sql::parse_schema(columns).unwrap()
 }
 
-/// A type by its name.
-pub fn data_type(name: &str) -> DataType {
-    deltaic_sql::parse_data_type(name).unwrap()
-}
-
-/// An empty Arrow schema.
-pub fn nothing() -> SchemaRef {
-    Arc::new(Schema::empty())
-}

@@ -12,6 +12,7 @@ use deltaic_protocol::deletion_vector::DeletionVector;
 use deltaic_protocol::error::Result;
 use roaring::RoaringTreemap;
 
+use super::changes;
 use super::matching::{Touched, find, physical_rows};
 use super::metrics::DmlMetrics;
 use super::target::DmlTarget;
@@ -80,9 +81,16 @@ pub(crate) async fn deletion(
     let found = find(ctx, target, predicate, transaction).await?;
     let mut metrics = DmlMetrics { scan_ms: watch.lap_ms(), ..DmlMetrics::default() };
     let deleted_rows = found.rows();
+    let vectors = target.snapshot.config().deletion_vectors_enabled()?;
+    let mut actions = Vec::new();
+    // Whole files and deletion vectors tell the change feed by themselves what went.
+    if !vectors && changes::are_wanted(&target.snapshot)? && !found.files.iter().all(Touched::is_whole) {
+        let changes = changes::old_rows(target, &found.files, "delete")?;
+        actions.extend(changes::write_changes(ctx, &target.snapshot, changes).await?);
+        metrics.change_files = actions.len();
+    }
     let (whole, partial): (Vec<Touched>, Vec<Touched>) = found.files.into_iter().partition(Touched::is_whole);
     let now = ctx.now_ms();
-    let mut actions = Vec::new();
     for touched in &whole {
         metrics.vectors_removed += usize::from(touched.add.deletion_vector.is_some());
         metrics.removed_files += 1;
@@ -90,7 +98,7 @@ pub(crate) async fn deletion(
         actions.push(Action::Remove(touched.add.to_remove(now, true)));
     }
     if !partial.is_empty() {
-        if target.snapshot.config().deletion_vectors_enabled()? {
+        if vectors {
             mark(ctx, target, &partial, now, &mut actions, &mut metrics).await?;
         } else {
             rewrite(ctx, target, &partial, now, &mut actions, &mut metrics).await?;

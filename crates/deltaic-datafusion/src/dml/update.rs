@@ -4,12 +4,13 @@
 use std::sync::Arc;
 
 use datafusion::common::{Column, TableReference};
-use datafusion::logical_expr::{Expr, LogicalPlan, when};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, when};
 use deltaic_log::Snapshot;
 use deltaic_log::transaction::{Operation, Transaction};
 use deltaic_protocol::Action;
 use deltaic_protocol::error::{DeltaError, Result};
 
+use super::changes::{self, matching_rows};
 use super::delete::mark;
 use super::matched::is_matched;
 use super::matching::{Touched, find};
@@ -18,7 +19,6 @@ use super::target::DmlTarget;
 use crate::context::{DmlReport, Prepared, Stopwatch, WriteContext};
 use crate::error::Classed;
 use crate::scan::build::ScanFile;
-use crate::scan::rows::FileRows;
 use crate::write::checks::WriteChecks;
 
 /// Changes rows.
@@ -71,13 +71,21 @@ pub async fn update(ctx: &WriteContext<'_>, snapshot: &Snapshot, request: Update
         &request.checks,
     )?;
     let mut actions = Vec::new();
+    if changes::are_wanted(snapshot)? {
+        let old = changes::old_rows(&target, &files, "update_preimage")?;
+        let new = changes::marked(changed_rows(&target, &files, &request)?, "update_postimage")?;
+        let both = LogicalPlanBuilder::from(old).union(new).and_then(|plan| plan.build()).classed()?;
+        actions.extend(changes::write_changes(ctx, snapshot, both).await?);
+        metrics.change_files = actions.len();
+    }
     let output = prepared.write(ctx, &plan.into()).await?;
     let (gone, kept): (Vec<Touched>, Vec<Touched>) = files.into_iter().partition(|touched| !vectors || touched.is_whole());
     if !kept.is_empty() {
         mark(ctx, &target, &kept, now, &mut actions, &mut metrics).await?;
     }
     for touched in &gone {
-        metrics.vectors_removed += usize::from(touched.add.deletion_vector.is_some());
+        // An UPDATE of all rows does not look at the vectors one by one, so the reference counts none.
+        metrics.vectors_removed += usize::from(request.predicate.is_some() && touched.add.deletion_vector.is_some());
         metrics.removed_files += 1;
         metrics.removed_bytes += touched.add.size;
         let mut remove = touched.add.to_remove(now, true);
@@ -102,14 +110,7 @@ pub async fn update(ctx: &WriteContext<'_>, snapshot: &Snapshot, request: Update
 
 /// The new form of the matching rows alone.
 fn changed_rows(target: &DmlTarget, files: &[Touched], request: &Update) -> Result<LogicalPlan> {
-    let picked = files
-        .iter()
-        .map(|touched| ScanFile {
-            add: Arc::clone(&touched.add),
-            rows: FileRows { only: touched.rows.clone(), ..FileRows::default() },
-        })
-        .collect();
-    project(target, target.positions(picked)?.build().classed()?, request, None)
+    project(target, target.positions(matching_rows(files))?.build().classed()?, request, None)
 }
 
 /// All rows of the files, the matching ones in their new form, each in its place.
@@ -144,5 +145,5 @@ fn project(target: &DmlTarget, plan: LogicalPlan, request: &Update, condition: O
     if let Some((name, _)) = unknown {
         return Err(DeltaError::internal(format!("column {name} does not exist")));
     }
-    datafusion::logical_expr::LogicalPlanBuilder::from(plan).project(columns).and_then(|plan| plan.build()).classed()
+    LogicalPlanBuilder::from(plan).project(columns).and_then(|plan| plan.build()).classed()
 }

@@ -7,11 +7,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use deltaic_protocol::action::Add;
 use deltaic_protocol::error::Result;
-use deltaic_storage::decode_uri_path;
+use deltaic_protocol::schema::StructType;
+use deltaic_storage::{TableStore, decode_uri_path};
 
 use super::table::ParquetTable;
 use crate::context::{Prepared, Rows, WriteContext};
 use crate::write::checks::WriteChecks;
+use crate::write::job::WriteOutput;
 use crate::write::shape::Shaper;
 use crate::write::target::WriteTarget;
 
@@ -26,6 +28,23 @@ pub enum ParquetWrite {
     OverwritePartitions,
 }
 
+/// Writes rows (the columns of `schema` in order) into new files below a folder, partition folders included. Nothing else is
+/// touched.
+///
+/// # Errors
+/// Those of the input and of the store.
+pub async fn write_files(
+    ctx: &WriteContext<'_>,
+    store: &TableStore,
+    schema: &StructType,
+    partition_columns: &[String],
+    input: Rows,
+) -> Result<WriteOutput> {
+    let shaper = Arc::new(Shaper::new(schema, partition_columns)?);
+    let target = WriteTarget::plain(store, schema, partition_columns, shaper, ctx);
+    Prepared::with_target(ctx, target, &WriteChecks::default())?.write(ctx, &input).await
+}
+
 /// Writes rows (the table's columns in order); their number.
 ///
 /// # Errors
@@ -35,10 +54,7 @@ pub async fn write_parquet(ctx: &WriteContext<'_>, table: &ParquetTable, input: 
         ParquetWrite::Append => Vec::new(),
         _ => table.files().await?,
     };
-    let shaper = Arc::new(Shaper::new(&table.schema, &table.partition_columns)?);
-    let target = WriteTarget::plain(&table.store, &table.schema, &table.partition_columns, shaper, ctx);
-    let prepared = Prepared::with_target(ctx, target, &WriteChecks::default())?;
-    let output = prepared.write(ctx, input).await?;
+    let output = write_files(ctx, &table.store, &table.schema, &table.partition_columns, input.clone()).await?;
     let gone = |file: &Add| match mode {
         ParquetWrite::Append => false,
         ParquetWrite::Overwrite => true,

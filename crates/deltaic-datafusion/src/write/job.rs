@@ -132,13 +132,19 @@ fn cut(batch: RecordBatch) -> Vec<RecordBatch> {
     (0..batch.num_rows()).step_by(ROWS).map(|at| batch.slice(at, ROWS.min(batch.num_rows() - at))).collect()
 }
 
-/// Violated checks come out as they are; other errors of rows are those of a failed task.
+/// Violated checks come out as they are, and so do errors of literal rows; anything else is the failure of a task.
 fn present(error: DeltaError, target: &WriteTarget, input: InputKind) -> DeltaError {
     let invariant = error.java_class().ends_with("DeltaInvariantViolationException");
-    let own = error.kind() == ErrorKind::Storage || error.kind() == ErrorKind::Cancelled || error.class() == Some("TASK_WRITE_FAILED");
-    if invariant || own || input == InputKind::Local {
+    let kind = error.kind();
+    let own = kind == ErrorKind::Cancelled || (input == InputKind::Local && kind != ErrorKind::Storage);
+    if invariant || own || error.class() == Some("TASK_WRITE_FAILED") {
         return error;
     }
     let root = target.store.root().to_string();
-    DeltaError::new("TASK_WRITE_FAILED").param("path", &root).with_kind(error.kind()).with_path(root).with_source(error)
+    let hint = error.hint().map(str::to_string);
+    let failed = DeltaError::new("TASK_WRITE_FAILED").param("path", &root).with_kind(kind).with_path(root).with_source(error);
+    match hint {
+        Some(hint) => failed.with_hint(hint),
+        None => failed,
+    }
 }

@@ -16,6 +16,15 @@ pub(crate) fn random_prefix(ids: &dyn Ids, length: usize) -> String {
     (0..length).map(|_| char::from(ALPHABET[usize::try_from(ids.below(62)).unwrap_or_default() % 62])).collect()
 }
 
+/// What files are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    /// Rows of the table: `part-…`.
+    Data,
+    /// Changes, in a folder of their own: `_change_data/cdc-…`.
+    Change,
+}
+
 /// A table as its writer sees it.
 #[derive(Debug, Clone)]
 pub struct WriteTarget {
@@ -25,6 +34,8 @@ pub struct WriteTarget {
     pub schema: StructType,
     /// The partition columns' positions in the schema, physical names and types, in partitioning order.
     pub partitions: Vec<PartitionColumn>,
+    /// What the files are for.
+    pub kind: FileKind,
     /// Column conversions.
     pub shaper: Arc<Shaper>,
     /// Statistics; none where the caller wants none (tables without a log).

@@ -21,7 +21,7 @@ use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
 
 use super::collector::StatsCollector;
 use super::shape::Shaper;
-use super::target::{WriteTarget, random_prefix};
+use super::target::{FileKind, WriteTarget, random_prefix};
 use crate::error::Classed;
 use crate::values::to_scalar;
 
@@ -186,7 +186,11 @@ impl WriteTask {
     fn begin(&mut self, values: &[ScalarValue], counter: usize) -> Result<OpenFile> {
         let target = &self.target;
         let separator = if target.partitions.is_empty() { '-' } else { '.' };
-        let name = format!("part-{:05}-{}{separator}c{counter:03}.snappy.parquet", self.number, target.ids.uuid());
+        let (root, word) = match target.kind {
+            FileKind::Data => ("", "part"),
+            FileKind::Change => ("_change_data/", "cdc"),
+        };
+        let name = format!("{word}-{:05}-{}{separator}c{counter:03}.snappy.parquet", self.number, target.ids.uuid());
         let mut texts = PartitionValues::new();
         let mut folders = Vec::new();
         for (column, value) in target.partitions.iter().zip(values) {
@@ -201,8 +205,8 @@ impl WriteTask {
             folder => format!("{folder}/"),
         };
         let relative = match target.random_prefix {
-            Some(length) => format!("{}/{name}", random_prefix(target.ids.as_ref(), length)),
-            None => format!("{folder}{name}"),
+            Some(length) => format!("{root}{}/{name}", random_prefix(target.ids.as_ref(), length)),
+            None => format!("{root}{folder}{name}"),
         };
         let path = target.store.data_path(&relative)?;
         self.begun.push(path.clone());

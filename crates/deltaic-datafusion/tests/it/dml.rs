@@ -171,3 +171,33 @@ async fn two_deletes_of_one_file_conflict_and_of_two_partitions_do_not() {
     assert!(error.class().unwrap().starts_with("DELTA_CONCURRENT"), "{error}");
     assert_eq!(rows(&table, "SELECT id FROM t ORDER BY id").await, ["2", "4"]);
 }
+
+#[tokio::test]
+async fn statements_on_a_table_with_change_feed_leave_the_changes() {
+    for (vectors, deleted) in [("false", 1), ("true", 0)] {
+        let given = [("delta.enableChangeDataFeed", "true"), ("delta.enableDeletionVectors", vectors)];
+        let table = Table::new(&[("id", DataType::Long), ("v", DataType::String), ("p", DataType::Long)], &["p"], &given).await;
+        table.insert("VALUES (1, 'a', 1), (2, 'b', 1), (3, 'c', 2)").await;
+        table.delete(Some("id IN (1, 3)")).await;
+        assert_eq!(table.metrics(2).await["numAddedChangeFiles"], if deleted == 1 { "2" } else { "0" }, "one for each partition");
+        table.update(&[("v", "'x'"), ("p", "CAST(7 AS BIGINT)")], Some("id = 2")).await;
+        let changes: Vec<_> = table
+            .actions(3)
+            .await
+            .into_iter()
+            .filter_map(|action| if let Action::Cdc(cdc) = action { Some(cdc) } else { None })
+            .collect();
+        assert!(changes.iter().all(|cdc| !cdc.data_change && cdc.path.starts_with("_change_data/p=")), "{changes:?}");
+        let mut found = Vec::new();
+        for cdc in &changes {
+            let path = table.folder.path().join("t").join(&cdc.path);
+            table.ctx.register_parquet("c", path.to_str().unwrap(), Default::default()).await.unwrap();
+            let batches = table.ctx.sql("SELECT id, v, _change_type FROM c").await.unwrap().collect().await.unwrap();
+            found.extend(crate::helpers::cells(&batches));
+            table.ctx.deregister_table("c").unwrap();
+        }
+        found.sort();
+        assert_eq!(found, ["2|b|update_preimage", "2|x|update_postimage"]);
+        assert_eq!(rows(&table, "SELECT * FROM t").await, ["2|x|7"]);
+    }
+}

@@ -121,16 +121,9 @@ pub(super) fn quoted(path: &[String]) -> String {
         .join(".")
 }
 
-/// A column that is not there, with those that are, the most similar first.
+/// A column that is not there, with those that are, in their order.
 pub(super) fn missing_column(path: &[String], among: &StructType) -> DeltaError {
-    let wanted = path.join(".").to_lowercase();
-    let mut names: Vec<&str> = among.names().collect();
-    names.sort_by_key(|name| distance(&wanted, &name.to_lowercase()));
-    let proposal: Vec<String> = names
-        .iter()
-        .take(5)
-        .map(|name| quoted(&[(*name).to_string()]))
-        .collect();
+    let proposal: Vec<String> = among.names().map(|name| quoted(&[name.to_string()])).collect();
     let error = if proposal.is_empty() {
         DeltaError::new("UNRESOLVED_COLUMN.WITHOUT_SUGGESTION")
     } else {
@@ -148,20 +141,4 @@ fn parent_not_struct(path: &[String], found: &str) -> DeltaError {
     DeltaError::new("DELTA_ADD_COLUMN_PARENT_NOT_STRUCT")
         .param("columnName", path.last().map_or("", String::as_str))
         .param("other", found)
-}
-
-/// How many letters are to be put in, taken out or changed to get from one text to the other.
-fn distance(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in to.iter().enumerate() {
-            let change = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[to.len()]
 }

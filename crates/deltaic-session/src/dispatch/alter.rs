@@ -11,7 +11,7 @@ use crate::files;
 use crate::resolve::{self, Target};
 use crate::result::SqlResult;
 
-use super::{columns, constraints, properties, properties_of};
+use super::{columns, constraints, properties, table_properties_of};
 
 /// `ALTER TABLE`.
 pub(super) async fn alter_table(cx: &Context, alter: &AlterTable, text: &str) -> Result<SqlResult> {
@@ -22,7 +22,7 @@ pub(super) async fn alter_table(cx: &Context, alter: &AlterTable, text: &str) ->
         return Err(resolve::not_found(&cx.texts(&alter.name).await?));
     }
     match &alter.action {
-        AlterTableAction::SetProperties(pairs) => properties::set(cx, target, &properties_of(pairs)?).await,
+        AlterTableAction::SetProperties(pairs) => properties::set(cx, target, &table_properties_of(pairs)?).await,
         AlterTableAction::UnsetProperties { keys, .. } => properties::unset(cx, target, keys).await,
         AlterTableAction::Rename { to } => rename(cx, target, to).await,
         AlterTableAction::AddColumns(definitions) => columns::add(cx, target, definitions).await,

@@ -20,7 +20,7 @@ use crate::files;
 use crate::resolve::{self, Target};
 use crate::result::SqlResult;
 
-use super::{columns, constraints, create_checks, create_parquet, dml, properties, properties_of, show};
+use super::{columns, constraints, create_checks, create_parquet, dml, properties, properties_of, show, table_properties_of};
 
 /// A table that is to be made, with everything the statement says about it.
 pub(super) struct NewTable {
@@ -148,7 +148,7 @@ async fn describe(
         (Some(name), None) => cx.catalog().default_table_path(name)?,
         (None, None) => return Err(DeltaError::internal("a table by path without its path")),
     };
-    let mut pairs = properties_of(&create.properties)?;
+    let mut pairs = table_properties_of(&create.properties)?;
     for (key, value) in properties_of(&create.options)? {
         if !key.eq_ignore_ascii_case("path") {
             pairs.push((format!("option.{key}"), value));
@@ -203,10 +203,7 @@ async fn add_source(cx: &Context, create: &CreateTable, new: &mut NewTable, text
                 field.metadata.retain(|key, _| key == metadata::COMMENT || key == metadata::CHAR_VARCHAR_TYPE);
                 field
             }));
-            let named = (0..schema.fields.len())
-                .map(|at| Ok(analysis::output(&planned, at)?.expr()?.alias(&schema.fields[at].name)))
-                .collect::<Result<Vec<_>>>()?;
-            new.input = Some(analysis::project(planned.plan, named)?);
+            new.input = Some(planned.plan);
             new.reads = planned.reads;
             new.schema = Some(schema);
         }

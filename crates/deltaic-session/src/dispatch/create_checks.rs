@@ -1,7 +1,7 @@
 //! What must hold before a table is made: a schema that a table can have, and, where a table stands at the place
 //! already, that the statement does not contradict it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use deltaic_log::Snapshot;
 use deltaic_protocol::error::{DeltaError, Result};
@@ -16,6 +16,9 @@ use super::properties;
 /// The columns of a new table; none were named where this is empty.
 pub(super) fn writable_schema(new: &NewTable) -> Result<StructType> {
     let schema = new.schema.clone().unwrap_or_default();
+    if new.schema.is_some() {
+        names(&schema, &new.partition_by)?;
+    }
     for field in &schema.fields {
         if field.data_type == DataType::Void && new.input.is_some() {
             return Err(DeltaError::new("UNSUPPORTED_FEATURE.TABLE_OPERATION").with_text(format!(
@@ -25,6 +28,29 @@ pub(super) fn writable_schema(new: &NewTable) -> Result<StructType> {
         }
     }
     Ok(schema)
+}
+
+/// Names of columns differ by more than case, and partition columns are some of them, not all.
+fn names(schema: &StructType, partition_by: &[String]) -> Result<()> {
+    let mut seen = BTreeSet::new();
+    for field in &schema.fields {
+        let name = field.name.to_lowercase();
+        if seen.contains(&name) {
+            return Err(DeltaError::new("COLUMN_ALREADY_EXISTS").param("columnName", crate::errors::quoted(&[&name])));
+        }
+        seen.insert(name);
+    }
+    for name in partition_by {
+        if !seen.contains(&name.to_lowercase()) {
+            return Err(DeltaError::new("_LEGACY_ERROR_TEMP_3060")
+                .param("i", name)
+                .param("schema", schema.tree_string()));
+        }
+    }
+    if !partition_by.is_empty() && partition_by.len() == schema.fields.len() {
+        return Err(DeltaError::new("ALL_PARTITION_COLUMNS_NOT_ALLOWED"));
+    }
+    Ok(())
 }
 
 /// The place holds something, so no table can begin there.

@@ -1,5 +1,6 @@
 //! Tables of Parquet files without a log: making one, and INSERT.
 
+use deltaic_datafusion::{ParquetTable as Files, ParquetWrite};
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_sql::ast::{CreateMode, Insert, InsertMode};
 
@@ -44,7 +45,8 @@ pub(super) async fn make(cx: &Context, new: NewTable) -> Result<SqlResult> {
                 .param("identifier", new.name.as_ref().map_or_else(|| new.display.clone(), |name| errors::quoted(&name.parts()))));
         }
         let planned = crate::analysis::reorder(input.clone(), &schema)?;
-        parquet::write(cx, &new.store, &schema, &new.partition_by, planned).await?;
+        let table = Files::new(new.store.clone(), schema.clone(), new.partition_by.clone(), cx.zone());
+        parquet::write(cx, &table, planned.into(), &ParquetWrite::Append).await?;
     }
     let Some(name) = &new.name else { return Ok(SqlResult::empty()) };
     let record = TableRecord {
@@ -63,26 +65,27 @@ pub(super) async fn make(cx: &Context, new: NewTable) -> Result<SqlResult> {
 }
 
 /// `INSERT` into a Parquet table.
-pub(super) async fn insert(cx: &Context, insert: &Insert, table: &ParquetTable, text: &str) -> Result<SqlResult> {
-    let schema = parquet::schema_of(table).await?;
-    let partition_columns = parquet::partition_columns(table, &schema).await?;
+pub(super) async fn insert(cx: &Context, insert: &Insert, table: &ParquetTable) -> Result<SqlResult> {
+    let files = parquet::open(table, cx.zone()).await?;
     let destination = Destination {
-        schema: schema.clone(),
-        partition_columns: partition_columns.clone(),
+        schema: files.schema.clone(),
+        partition_columns: files.partition_columns.clone(),
         qualifier: table.qualifier.clone(),
         display: table.qualifier.join("."),
         id: String::new(),
+        profile: cx.profile(),
         widen: false,
     };
-    let shaped = insert_rows::shape(cx, insert, &destination, text).await?;
-    let old = match insert.mode {
-        InsertMode::Into => Vec::new(),
-        InsertMode::Overwrite => parquet::files_of(table).await?,
+    let shaped = insert_rows::shape(cx, insert, &destination).await?;
+    let dynamic = cx.dynamic_overwrite();
+    let mode = match insert.mode {
+        InsertMode::Into => ParquetWrite::Append,
+        InsertMode::Overwrite if dynamic || insert.partition.iter().any(|(_, value)| value.is_some()) => {
+            ParquetWrite::OverwritePartitions
+        }
+        InsertMode::Overwrite => ParquetWrite::Overwrite,
         _ => return Err(DeltaError::not_supported_yet("REPLACE WHERE on a table that is not a Delta table")),
     };
-    parquet::write(cx, &table.store, &schema, &partition_columns, shaped.plan).await?;
-    for file in old {
-        table.store.data().delete_file(&file.path).await?;
-    }
+    parquet::write(cx, &files, shaped.plan.into(), &mode).await?;
     Ok(SqlResult::empty())
 }

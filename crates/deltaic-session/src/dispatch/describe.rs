@@ -1,5 +1,6 @@
 //! DESCRIBE TABLE, DESCRIBE QUERY, DESCRIBE FUNCTION.
 
+use deltaic_analyzer::Scope;
 use deltaic_log::Snapshot;
 use deltaic_maintenance::alter::TableState;
 use deltaic_maintenance::properties;
@@ -176,11 +177,7 @@ fn view_details(cx: &Context, rows: &mut Vec<Row>, view: &ViewRecord) {
 /// `DESCRIBE TABLE t c`.
 fn one_column(schema: &StructType, path: &[&str], target: &Target) -> Result<SqlResult> {
     let Some(field) = schema.field_at(path) else {
-        let names: Vec<String> = schema.fields.iter().map(|field| errors::quoted(&[&field.name])).collect();
-        let _ = target;
-        return Err(DeltaError::new("UNRESOLVED_COLUMN.WITH_SUGGESTION")
-            .param("objectName", errors::quoted(path))
-            .param("proposal", names.join(", ")));
+        return Err(Scope::table(schema, &target.qualifier(), None).unresolved(path));
     };
     let rows = [
         ("col_name", field.name.clone()),

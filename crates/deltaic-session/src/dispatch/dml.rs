@@ -7,11 +7,10 @@ use deltaic_log::Snapshot;
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::schema::{DataType, StructField, StructType};
 use deltaic_sql::Name;
-use deltaic_sql::ast::{Assignment, Delete, Expr, Ident, Truncate, Update};
+use deltaic_sql::ast::{Delete, Ident, Truncate, Update};
 
 use crate::analysis::{self, TableScope};
 use crate::context::Context;
-use crate::defaults;
 use crate::errors;
 use crate::resolve::{self, DeltaTable, Target};
 use crate::result::{SqlResult, Value};
@@ -40,7 +39,8 @@ pub(super) async fn update(cx: &Context, update: &Update, text: &str) -> Result<
     let (table, snapshot) = changeable(cx, &update.table, "UPDATE").await?;
     let scope = scope_of(&table, &snapshot, update.alias.as_ref());
     let mut request = deltaic_datafusion::Update { qualifier: None::<TableReference>, ..Default::default() };
-    request.assignments = assignments(cx, &update.assignments, &scope, &snapshot, text).await?;
+    let list: Vec<_> = update.assignments.iter().map(|set| (set.column.clone(), set.value.clone())).collect();
+    request.assignments = analysis::update(cx, &list, &scope).await?;
     if let Some(condition) = &update.condition {
         let bound = analysis::condition(cx, condition, &scope, text).await?;
         request.predicate_text = Some(bound.catalyst);
@@ -70,7 +70,7 @@ pub(super) async fn truncate(cx: &Context, truncate: &Truncate) -> Result<SqlRes
         Target::View(view) => return Err(errors::view_not_table(&resolve::view_qualifier(view), "TRUNCATE TABLE")),
     };
     if cx.profile() == Profile::Delta40 {
-        return Err(DeltaError::new("_LEGACY_ERROR_TEMP_1121").param("table", table.display()));
+        return Err(DeltaError::new("_LEGACY_ERROR_TEMP_1121").param("cmd", "truncates").param("table", table.display()));
     }
     let snapshot = table.snapshot(cx).await?;
     let commit = cx.commit_context(Some(table.display()));
@@ -105,8 +105,11 @@ async fn changeable(cx: &Context, name: &Name, operation: &str) -> Result<(Delta
         }
         Target::Parquet(table) => Err(DeltaError::new("UNSUPPORTED_FEATURE.TABLE_OPERATION")
             .param("tableName", errors::quoted(&table.qualifier))
-            .param("operation", operation)),
-        Target::View(view) => Err(errors::view_not_table(&resolve::view_qualifier(&view), operation)),
+            // As the reference's plans are called: DELETE, but UPDATE TABLE.
+            .param("operation", if operation == "UPDATE" { "UPDATE TABLE" } else { operation })),
+        Target::View(view) => Err(DeltaError::new("DELTA_UNSUPPORTED_SOURCE")
+            .param("operation", operation)
+            .param("plan", format!("Some(View ({}))", errors::quoted(&resolve::view_qualifier(&view))))),
     }
 }
 
@@ -116,82 +119,6 @@ fn scope_of(table: &DeltaTable, snapshot: &Snapshot, alias: Option<&Ident>) -> T
         qualifier: table.qualifier.clone(),
         alias: alias.map(|alias| alias.value.clone()),
     }
-}
-
-/// New values by top-level column, each cast to the column's type.
-async fn assignments(
-    cx: &Context,
-    given: &[Assignment],
-    scope: &TableScope,
-    snapshot: &Snapshot,
-    text: &str,
-) -> Result<Vec<(String, datafusion::logical_expr::Expr)>> {
-    let mut out: Vec<(String, datafusion::logical_expr::Expr)> = Vec::new();
-    let mut taken: Vec<String> = Vec::new();
-    for assignment in given {
-        let path = column_path(&assignment.column, scope)?;
-        let key = path.join(".").to_lowercase();
-        if taken.contains(&key) {
-            return Err(DeltaError::new("DELTA_CONFLICT_SET_COLUMN").param("columnList", errors::quoted(&path)));
-        }
-        taken.push(key);
-        let Some(field) = scope.schema.field_at(&path) else { return Err(unresolved(&assignment.column, scope)) };
-        let value = if is_default(&assignment.value) {
-            defaults::expression(cx, field).await?
-        } else {
-            let bound = analysis::value(cx, &assignment.value, scope, text).await?;
-            analysis::assign(cx, bound, &field.data_type, &field.name)?
-        };
-        match path.as_slice() {
-            [only] => {
-                let name = scope.schema.field(only).map_or_else(|| only.clone(), |field| field.name.clone());
-                out.push((name, value));
-            }
-            [first, rest @ ..] => {
-                let name = scope.schema.field(first).map_or_else(|| first.clone(), |field| field.name.clone());
-                let before = out.iter().position(|(column, _)| *column == name);
-                let base = match before {
-                    Some(at) => out.remove(at).1,
-                    None => analysis::column(&name),
-                };
-                let Some(top) = scope.schema.field(first) else { return Err(unresolved(&assignment.column, scope)) };
-                out.push((name, analysis::with_field(base, &top.data_type, rest, value)?));
-            }
-            [] => {}
-        }
-    }
-    defaults::generated(cx, snapshot, scope, &mut out, text).await?;
-    Ok(out)
-}
-
-/// The column's names without the table's in front.
-fn column_path(column: &[Ident], scope: &TableScope) -> Result<Vec<String>> {
-    let parts: Vec<String> = column.iter().map(|part| part.value.clone()).collect();
-    if scope.schema.field_at(&parts).is_some() {
-        return Ok(parts);
-    }
-    let prefixes: Vec<Vec<String>> = match &scope.alias {
-        Some(alias) => vec![vec![alias.clone()]],
-        None => (0..scope.qualifier.len()).map(|from| scope.qualifier[from..].to_vec()).collect(),
-    };
-    for prefix in prefixes {
-        let fits = parts.len() > prefix.len() && prefix.iter().zip(&parts).all(|(a, b)| a.eq_ignore_ascii_case(b));
-        if fits && scope.schema.field_at(&parts[prefix.len()..]).is_some() {
-            return Ok(parts[prefix.len()..].to_vec());
-        }
-    }
-    Err(unresolved(column, scope))
-}
-
-fn unresolved(column: &[Ident], scope: &TableScope) -> DeltaError {
-    let parts: Vec<&str> = column.iter().map(|part| part.value.as_str()).collect();
-    let names: Vec<&str> = scope.schema.fields.iter().map(|field| field.name.as_str()).collect();
-    errors::unresolved_column(&parts, &names)
-}
-
-/// The word DEFAULT in the place of a value.
-pub(crate) fn is_default(expr: &Expr) -> bool {
-    matches!(expr, Expr::Identifier(ident) if ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("default"))
 }
 
 fn affected(cx: &Context, report: &DmlReport) -> Result<SqlResult> {

@@ -26,7 +26,7 @@ pub(super) async fn insert(cx: &Context, insert: &Insert, text: &str) -> Result<
     match target {
         Target::Delta(table) if table.travel.is_some() => Err(errors::not_found(&parts)),
         Target::Delta(table) => into_delta(cx, insert, &table, text).await,
-        Target::Parquet(table) => create_parquet::insert(cx, insert, &table, text).await,
+        Target::Parquet(table) => create_parquet::insert(cx, insert, &table).await,
         Target::View(view) => Err(errors::view_not_table(&resolve::view_qualifier(&view), "INSERT")),
     }
 }
@@ -40,9 +40,10 @@ async fn into_delta(cx: &Context, insert: &Insert, table: &DeltaTable, text: &st
         qualifier: table.qualifier.clone(),
         display: table.display(),
         id: snapshot.metadata().id.clone(),
+        profile: cx.profile(),
         widen,
     };
-    let shaped = insert_rows::shape(cx, insert, &destination, text).await?;
+    let shaped = insert_rows::shape(cx, insert, &destination).await?;
     let schema = shaped.schema.clone().unwrap_or_else(|| snapshot.schema().as_ref().clone());
     let checks = constraints::checks_of(cx, &schema, &snapshot.metadata().configuration).await?;
     let new_table = match shaped.schema {
@@ -76,12 +77,7 @@ async fn scope_of(cx: &Context, insert: &Insert, destination: &Destination, text
         InsertMode::ReplaceOn(_) => return Err(DeltaError::not_supported_yet("INSERT INTO … REPLACE ON")),
         InsertMode::Directory => return Err(DeltaError::not_supported_yet("INSERT OVERWRITE DIRECTORY")),
         InsertMode::Overwrite => {
-            let dynamic = cx
-                .conf
-                .get("spark.sql.sources.partitionOverwriteMode")
-                .is_some_and(|mode| mode.trim().eq_ignore_ascii_case("dynamic"))
-                && cx.conf.delta("dynamicPartitionOverwrite.enabled");
-            if dynamic {
+            if cx.dynamic_overwrite() {
                 return Ok(Some(OverwriteScope::DynamicPartitions));
             }
             match static_condition(insert)? {

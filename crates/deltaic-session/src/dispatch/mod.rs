@@ -26,7 +26,7 @@ use deltaic_sql::Statement;
 use deltaic_sql::ast::{CommentObject, Property};
 
 pub(crate) use namespaces::schema_name;
-pub(crate) use dml::{is_default, write_context};
+pub(crate) use dml::write_context;
 
 use crate::context::Context;
 use crate::result::SqlResult;
@@ -95,6 +95,22 @@ async fn statement_answer(cx: &Context, statement: &Statement, text: &str) -> Re
         Statement::Convert(_) => Err(DeltaError::not_supported_yet("CONVERT TO DELTA")),
         Statement::Generate(_) => Err(DeltaError::not_supported_yet("GENERATE")),
     }
+}
+
+/// Properties of a table as texts, in the order of the statement; what has a clause of its own is refused.
+pub(crate) fn table_properties_of(properties: &[Property]) -> Result<Vec<(String, String)>> {
+    let pairs = properties_of(properties)?;
+    for (key, _) in &pairs {
+        let instead = match key.as_str() {
+            "location" => "please use the LOCATION clause to specify it",
+            "provider" => "please use the USING clause to specify it",
+            "owner" => "it will be set to the current user",
+            "external" => "please use CREATE EXTERNAL TABLE",
+            _ => continue,
+        };
+        return Err(DeltaError::new("UNSUPPORTED_FEATURE.SET_TABLE_PROPERTY").param("property", key).param("msg", instead));
+    }
+    Ok(pairs)
 }
 
 /// Properties as texts, in the order of the statement.

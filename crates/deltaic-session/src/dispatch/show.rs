@@ -241,7 +241,7 @@ async fn parquet_partitions(table: &resolve::ParquetTable) -> Result<SqlResult> 
     let mut folders: Vec<String> = crate::parquet::files_of(table)
         .await?
         .into_iter()
-        .filter_map(|file| file.path.rsplit_once('/').map(|(folder, _)| folder.to_owned()))
+        .filter_map(|file| file.rsplit_once('/').map(|(folder, _)| folder.to_owned()))
         .collect();
     folders.sort();
     folders.dedup();
