@@ -585,11 +585,14 @@ impl Node {
     fn collect_attributes<'a>(&'a self, out: &mut Vec<&'a Attr>) {
         match &self.kind {
             Kind::Attr(a) => out.push(a),
-            Kind::Subquery(s) => out.extend(s.outer.iter().map(|(a, _)| a)),
-            _ => {}
+            _ => {
+                for child in self.children() {
+                    child.collect_attributes(out);
+                }
+            }
         }
-        for child in self.children() {
-            child.collect_attributes(out);
+        if let Kind::Subquery(s) = &self.kind {
+            out.extend(s.outer.iter().map(|(a, _)| a));
         }
     }
 

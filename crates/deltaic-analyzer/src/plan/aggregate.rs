@@ -365,6 +365,10 @@ impl Binder<'_> {
                 if empty {
                     out = vec![first(), lit("")];
                 }
+                finish = Finish::Native(|args| {
+                    let arg = args.into_iter().next().unwrap_or_else(|| lit(""));
+                    Expr::Cast(Cast::new(Box::new(arg), arrow::datatypes::DataType::Utf8))
+                });
                 df::string_agg::string_agg_udaf()
             }
             other => return Err(unsupported(format!("the aggregate function {other}"))),

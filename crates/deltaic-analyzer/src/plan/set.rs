@@ -125,7 +125,7 @@ impl Binder<'_> {
             distinct: false,
         };
         let number = Expr::WindowFunction(Box::new(WindowFunction { fun: function, params })).alias(attr.column.name.clone());
-        let plan = LogicalPlanBuilder::window_plan(rel.plan, vec![number]).ours()?;
+        let plan = LogicalPlanBuilder::from(rel.plan).window(vec![number]).and_then(LogicalPlanBuilder::build).ours()?;
         let mut scope = rel.scope;
         if let Some(mut last) = scope.columns.last().cloned() {
             last.attr = attr;

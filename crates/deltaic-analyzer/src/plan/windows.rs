@@ -26,12 +26,21 @@ impl Binder<'_> {
         for node in &nodes {
             self.collect_windows(node, &mut found)?;
         }
-        let mut exprs = Vec::new();
+        // Functions over one partitioning and order share a node.
+        let mut groups: Vec<(&Window, Vec<Expr>)> = Vec::new();
         for (node, attr, lowered) in &found {
             let Kind::Window(w) = &node.kind else { continue };
-            exprs.push(self.window_expr(w, lowered)?.alias(attr.column.name.clone()));
+            let expr = self.window_expr(w, lowered)?.alias(attr.column.name.clone());
+            match groups.iter_mut().find(|(g, _)| g.partition == w.partition && g.order == w.order) {
+                Some((_, exprs)) => exprs.push(expr),
+                None => groups.push((w, vec![expr])),
+            }
         }
-        let plan = LogicalPlanBuilder::window_plan(rel.plan, exprs).ours()?;
+        let mut builder = LogicalPlanBuilder::from(rel.plan);
+        for (_, exprs) in groups {
+            builder = builder.window(exprs).ours()?;
+        }
+        let plan = builder.build().ours()?;
         let mut scope = rel.scope;
         for (node, attr, _) in &found {
             scope.columns.push(ScopeColumn {

@@ -42,7 +42,7 @@ async fn names_print_as_spark_prints_them() {
         ("map(1.0, '2')", "map(1.0, 2):map<decimal(2,1),string>! = {1.0 -> 2}"),
         ("isnull(1)", "(1 IS NULL):boolean! = false"),
         ("transform(array(1, 2, 3), x -> x + 1)", "transform(array(1, 2, 3), lambdafunction((namedlambdavariable() + 1), namedlambdavariable())):array<int>! = [2, 3, 4]"),
-        ("log(10, 100)", "LOG(10, 100):double! = 2.0"),
+        ("log(10, 100)", "LOG(10, 100):double = 2.0"),
     ])
     .await;
 }

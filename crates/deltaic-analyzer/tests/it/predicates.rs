@@ -101,3 +101,27 @@ async fn a_predicate_knows_the_columns_it_reads() {
     let e = bind("t.id = 1").await.unwrap_err();
     assert_eq!(e.class(), Some("UNRESOLVED_COLUMN.WITH_SUGGESTION"));
 }
+
+#[tokio::test]
+async fn a_predicate_prints_as_parsed_and_as_sql() {
+    let host = Host::with_tables().await;
+    let columns = schema("id BIGINT, `odd name` STRING, p INT");
+    let scope = Scope::table(&columns, &[], None);
+    let o = AnalyzerOptions::default();
+    let e = deltaic_sql::parse_expr("p = 2 AND `odd name` = 'x'").unwrap();
+    let b = bind_predicate(&e, &scope, &host, &o).await.unwrap();
+    assert_eq!(b.sql(&o), "((p = 2) AND (`odd name` = 'x'))");
+    assert_eq!(b.unresolved(&o), "(('p = 2) AND ('odd name = x))");
+    assert_eq!(b.catalyst_conjuncts(&o).len(), 2);
+}
+
+#[test]
+fn the_doors_can_be_awaited_on_any_thread() {
+    fn sends<T: Send>(_: &T) {}
+    let (host, o) = (Host::default(), AnalyzerOptions::default());
+    let query = deltaic_sql::parse_query("SELECT 1").unwrap();
+    sends(&deltaic_analyzer::analyze_query(&query, &host, &o));
+    let e = deltaic_sql::parse_expr("1 = 1").unwrap();
+    let scope = Scope::default();
+    sends(&bind_predicate(&e, &scope, &host, &o));
+}

@@ -121,6 +121,10 @@ impl Host {
     async fn batches(&self, sql: &str) -> Result<(deltaic_analyzer::Analyzed, Vec<RecordBatch>)> {
         let query = deltaic_sql::parse_query(sql)?;
         let analyzed = analyze_query(&query, self, &self.options).await?;
+        self.collect(analyzed).await
+    }
+
+    async fn collect(&self, analyzed: deltaic_analyzer::Analyzed) -> Result<(deltaic_analyzer::Analyzed, Vec<RecordBatch>)> {
         let context = session();
         let frame = context.execute_logical_plan(analyzed.plan.clone()).await.map_err(error::unwrap)?;
         let batches = frame.collect().await.map_err(error::unwrap)?;
@@ -130,6 +134,16 @@ impl Host {
     /// Runs a query.
     pub async fn run(&self, sql: &str) -> Result<Answer> {
         let (analyzed, batches) = self.batches(sql).await?;
+        self.answer(sql, analyzed, batches)
+    }
+
+    /// Runs what was analysed.
+    pub async fn run_analyzed(&self, analyzed: deltaic_analyzer::Analyzed) -> Result<Answer> {
+        let (analyzed, batches) = self.collect(analyzed).await?;
+        self.answer("", analyzed, batches)
+    }
+
+    fn answer(&self, sql: &str, analyzed: deltaic_analyzer::Analyzed, batches: Vec<RecordBatch>) -> Result<Answer> {
         let columns = analyzed.schema.iter().map(shown).collect();
         let mut rows = Vec::new();
         for batch in &batches {
