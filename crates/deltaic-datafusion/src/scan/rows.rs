@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use deltaic_protocol::error::{DeltaError, Result};
+use deltaic_protocol::error::Result;
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 use roaring::RoaringTreemap;
 
@@ -31,16 +31,13 @@ impl FileRows {
     /// The selection over a file of `rows` rows.
     ///
     /// # Errors
-    /// The deletion vector cannot be read, is damaged, or names rows that the file does not have.
+    /// The deletion vector cannot be read or is damaged. Rows that it names beyond the end of the file delete nothing, as in
+    /// the reference.
     pub async fn selection(&self, rows: u64) -> Result<RowSelection> {
         let mut deleted = match &self.vector {
             Some(vector) => vector.load().await?,
             None => RoaringTreemap::new(),
         };
-        if let Some(last) = deleted.max().filter(|last| *last >= rows) {
-            return Err(DeltaError::new("DELTA_DELETION_VECTOR_INVALID_ROW_INDEX")
-                .with_hint(format!("the deletion vector names row {last} of a file of {rows} rows")));
-        }
         if let Some(without) = &self.without {
             deleted |= without.as_ref();
         }
