@@ -125,9 +125,8 @@ impl Relations {
             let (name, travel) = match reference {
                 Reference::Function(name, args) => {
                     let key = function_key(&name, &args);
-                    if !all.functions.contains_key(&key) {
-                        let found = resolver.table_function(&name, &args).await;
-                        all.functions.insert(key, found);
+                    if let std::collections::hash_map::Entry::Vacant(slot) = all.functions.entry(key) {
+                        slot.insert(resolver.table_function(&name, &args).await);
                     }
                     continue;
                 }

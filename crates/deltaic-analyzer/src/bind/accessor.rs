@@ -96,7 +96,7 @@ impl Binder<'_> {
                 Ok(crate::function::call::shown_as(node, template))
             }
             DataType::Struct(_) => match index.as_str() {
-                Some(name) => self.field(base, &name.to_owned()),
+                Some(name) => self.field(base, name),
                 None => Err(self.not_complex(&base)),
             },
             _ => Err(self.not_complex(&base)),

@@ -258,7 +258,8 @@ impl Binder<'_> {
 
     /// A cast that the statement asks for.
     pub fn cast(&self, child: Node, to: DataType, mode: CastMode) -> Result<Node> {
-        if !castable::ansi(&child.ty, &to) && !(!self.options.ansi && castable::legacy(&child.ty, &to)) {
+        let allowed = castable::ansi(&child.ty, &to) || (!self.options.ansi && castable::legacy(&child.ty, &to));
+        if !allowed {
             return Err(cast_error(&child, &to, &pretty(&child, self.options.zone)));
         }
         let nullable = child.nullable

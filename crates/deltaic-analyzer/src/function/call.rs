@@ -98,12 +98,12 @@ pub enum Nulls {
 }
 
 /// The implicit cast of a node to a type; None where there is none.
-pub fn implicit(node: Node, to: &DataType, env: &Arc<Env>) -> std::result::Result<Node, Node> {
+pub fn implicit(node: Node, to: &DataType, env: &Arc<Env>) -> std::result::Result<Node, Box<Node>> {
     if same_type(&node.ty, to) {
         return Ok(node);
     }
     if !castable::implicit(&node.ty, to) {
-        return Err(node);
+        return Err(Box::new(node));
     }
     Ok(cast(node, to, env))
 }
@@ -145,7 +145,7 @@ impl P {
         }
     }
 
-    fn accept(self, node: Node, env: &Arc<Env>) -> std::result::Result<Node, Node> {
+    fn accept(self, node: Node, env: &Arc<Env>) -> std::result::Result<Node, Box<Node>> {
         let ty = node.ty.clone();
         let void = ty == DataType::Void;
         let to = |node: Node, t: DataType| implicit(node, &t, env);
@@ -155,7 +155,7 @@ impl P {
             P::Bin => match ty {
                 DataType::Binary => Ok(node),
                 DataType::String | DataType::Void => Ok(cast(node, &DataType::Binary, env)),
-                _ => Err(node),
+                _ => Err(Box::new(node)),
             },
             P::StrBin => if ty == DataType::Binary { Ok(node) } else { to(node, DataType::String) },
             P::Int => to(node, DataType::Integer),
@@ -163,12 +163,12 @@ impl P {
             P::Integral => match ty {
                 _ if is_integral(&ty) => Ok(node),
                 DataType::String | DataType::Void => Ok(cast(node, &DataType::Long, env)),
-                _ => Err(node),
+                _ => Err(Box::new(node)),
             },
             P::Double => to(node, DataType::Double),
             P::Num if is_numeric(&ty) => Ok(node),
             P::Num if void || ty == DataType::String => Ok(cast(node, &DataType::Double, env)),
-            P::Num => Err(node),
+            P::Num => Err(Box::new(node)),
             P::Bool => to(node, DataType::Boolean),
             P::Date => to(node, DataType::Date),
             P::Ts => to(node, DataType::Timestamp),
@@ -177,10 +177,10 @@ impl P {
             P::Ntz => to(node, DataType::TimestampNtz),
             P::Array if matches!(ty, DataType::Array(_)) => Ok(node),
             P::Map if matches!(ty, DataType::Map(_)) => Ok(node),
-            P::Array | P::Map => Err(node),
+            P::Array | P::Map => Err(Box::new(node)),
             P::Seconds => {
                 let target = DataType::Decimal { precision: 16, scale: 6 };
-                if is_numeric(&ty) || void || ty == DataType::String { Ok(cast(node, &target, env)) } else { Err(node) }
+                if is_numeric(&ty) || void || ty == DataType::String { Ok(cast(node, &target, env)) } else { Err(Box::new(node)) }
             }
         }
     }

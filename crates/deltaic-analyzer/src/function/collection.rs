@@ -211,7 +211,7 @@ fn key_coerced(mut c: Call<'_>) -> Result<Call<'_>> {
     match implicit(given, &key, &c.env) {
         Ok(k) => c.args.push(k),
         Err(k) => {
-            c.args.push(k);
+            c.args.push(*k);
             return Err(DeltaError::new("DATATYPE_MISMATCH.MAP_FUNCTION_DIFF_TYPES")
                 .param("sqlExpr", quoted(c.printed()))
                 .param("functionName", format!("`{}`", c.name))

@@ -341,7 +341,7 @@ fn power_of_75() -> i256 {
 fn whole(n: Option<Number>) -> Option<i64> {
     let float = |v: f64| {
         let v = v.trunc();
-        (v >= -9_223_372_036_854_775_808.0 && v < 9_223_372_036_854_775_808.0).then_some(v as i64)
+        (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&v).then_some(v as i64)
     };
     match n? {
         Number::Whole(v) => Some(v),

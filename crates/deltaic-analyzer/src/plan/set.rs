@@ -41,7 +41,7 @@ impl Binder<'_> {
                 .param("invalidOrdinalNum", "second")
                 .param("invalidNumColumns", b.len()));
         }
-        let (mut ln, mut rn): (Vec<(String, Node)>, Vec<(String, Node)>) = (vec![], vec![]);
+        let (mut ln, mut rn) = (Vec::new(), Vec::new());
         for (n, (x, y)) in a.iter().zip(&b).enumerate() {
             let Some(ty) = widen::wider(&x.ty, &y.ty) else {
                 return Err(DeltaError::new("INCOMPATIBLE_COLUMN_TYPE")
