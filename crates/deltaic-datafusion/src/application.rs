@@ -3,6 +3,7 @@
 pub mod catalog;
 pub mod checks;
 mod exec;
+pub mod factory;
 pub mod inserts;
 pub mod open;
 mod planner;

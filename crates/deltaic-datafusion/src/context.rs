@@ -6,8 +6,8 @@ use std::time::Instant;
 use datafusion::catalog::Session;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::ExecutionPlan;
-use deltaic_log::Snapshot;
 use deltaic_log::transaction::{CommitContext, CommitResult};
+use deltaic_log::{REFERENCE_VERSION, Snapshot};
 use deltaic_protocol::config::{ColumnMappingMode, TableConfig};
 use deltaic_protocol::error::Result;
 use deltaic_protocol::schema::StructType;
@@ -43,7 +43,12 @@ pub const DEFAULT_MAX_FILE_BYTES: usize = 256 << 20;
 impl<'a> WriteContext<'a> {
     /// A context with UTC and the default file size.
     pub fn new(session: &'a dyn Session, commit: &'a CommitContext) -> WriteContext<'a> {
-        WriteContext { session, commit, zone: Zone::utc(), max_file_bytes: DEFAULT_MAX_FILE_BYTES }
+        WriteContext {
+            session,
+            commit,
+            zone: Zone::utc(),
+            max_file_bytes: DEFAULT_MAX_FILE_BYTES,
+        }
     }
 
     /// Now, milliseconds since 1970-01-01 UTC.
@@ -54,7 +59,10 @@ impl<'a> WriteContext<'a> {
 
 impl std::fmt::Debug for WriteContext<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WriteContext").field("commit", &self.commit).field("zone", &self.zone).finish_non_exhaustive()
+        f.debug_struct("WriteContext")
+            .field("commit", &self.commit)
+            .field("zone", &self.zone)
+            .finish_non_exhaustive()
     }
 }
 
@@ -96,40 +104,88 @@ impl Prepared {
         partition_columns: &[String],
         checks: &WriteChecks,
     ) -> Result<Prepared> {
-        Prepared::with_target(ctx, table_target(ctx, store, config, schema, partition_columns)?, checks)
+        Prepared::with_target(
+            ctx,
+            table_target(ctx, store, config, schema, partition_columns)?,
+            checks,
+        )
     }
 
     /// For a target that is put together already.
-    pub(crate) fn with_target(ctx: &WriteContext<'_>, target: WriteTarget, checks: &WriteChecks) -> Result<Prepared> {
-        let guard = RowGuard::new(ctx.session, &target.schema, target.shaper.logical(), checks, ctx.zone.clone())?;
-        Ok(Prepared { target: Arc::new(target), guard: Arc::new(guard) })
+    pub(crate) fn with_target(
+        ctx: &WriteContext<'_>,
+        target: WriteTarget,
+        checks: &WriteChecks,
+    ) -> Result<Prepared> {
+        let guard = RowGuard::new(
+            ctx.session,
+            &target.schema,
+            target.shaper.logical(),
+            checks,
+            ctx.zone.clone(),
+        )?;
+        Ok(Prepared {
+            target: Arc::new(target),
+            guard: Arc::new(guard),
+        })
     }
 
     /// For rows that are copied from the table itself: nothing is checked again.
+    ///
+    /// # Errors
+    /// The table cannot be written.
     pub(crate) fn copying(ctx: &WriteContext<'_>, snapshot: &Snapshot) -> Result<Prepared> {
         Prepared::unchecked(ctx, snapshot, snapshot.schema(), FileKind::Data)
     }
 
     /// For rows of the table, or changes of them, that are not checked.
-    pub(crate) fn unchecked(ctx: &WriteContext<'_>, snapshot: &Snapshot, schema: &StructType, kind: FileKind) -> Result<Prepared> {
-        let mut target = table_target(ctx, snapshot.store(), snapshot.config(), schema, snapshot.partition_columns())?;
+    pub(crate) fn unchecked(
+        ctx: &WriteContext<'_>,
+        snapshot: &Snapshot,
+        schema: &StructType,
+        kind: FileKind,
+    ) -> Result<Prepared> {
+        let mut target = table_target(
+            ctx,
+            snapshot.store(),
+            snapshot.config(),
+            schema,
+            snapshot.partition_columns(),
+        )?;
         if kind == FileKind::Change {
             target.kind = kind;
             target.stats = None;
         }
-        Ok(Prepared { target: Arc::new(target), guard: Arc::new(RowGuard::none()) })
+        Ok(Prepared {
+            target: Arc::new(target),
+            guard: Arc::new(RowGuard::none()),
+        })
     }
 
     /// Writes rows.
     pub(crate) async fn write(&self, ctx: &WriteContext<'_>, input: &Rows) -> Result<WriteOutput> {
         let (kind, plan) = match input {
             Rows::Query(query) => {
-                let kind = if is_local(query) { InputKind::Local } else { InputKind::Distributed };
-                (kind, ctx.session.create_physical_plan(query).await.classed()?)
+                let kind = if is_local(query) {
+                    InputKind::Local
+                } else {
+                    InputKind::Distributed
+                };
+                (
+                    kind,
+                    ctx.session.create_physical_plan(query).await.classed()?,
+                )
             }
             Rows::Plan(plan) => (InputKind::Distributed, Arc::clone(plan)),
         };
-        write_plan(&self.target, &self.guard, plan, ctx.session.task_ctx(), kind).await
+        write_plan(
+            &self.target,
+            &self.guard,
+            plan,
+            ctx.session.task_ctx(),
+            kind,
+        )
+        .await
     }
 }
 
@@ -168,7 +224,11 @@ impl WriteTarget {
             .filter_map(|name| {
                 let at = schema.index_of(name)?;
                 let field = &schema.fields[at];
-                Some(PartitionColumn { at, physical: field.physical_name().to_string(), data_type: field.data_type.clone() })
+                Some(PartitionColumn {
+                    at,
+                    physical: field.physical_name().to_string(),
+                    data_type: field.data_type.clone(),
+                })
             })
             .collect();
         WriteTarget {
@@ -194,6 +254,7 @@ fn table_target(
     schema: &StructType,
     partition_columns: &[String],
 ) -> Result<WriteTarget> {
+    config.check_writable(store.root().path(), REFERENCE_VERSION)?;
     let shaper = Arc::new(Shaper::new(schema, partition_columns)?);
     let files = file_schema(schema, partition_columns);
     let selected = StatisticsColumns::new(config)?
@@ -205,11 +266,15 @@ fn table_target(
         &files,
         &selected,
         config.supports("deletionVectors"),
-        config.string_prefix_length()?.unwrap_or(DEFAULT_STRING_PREFIX),
+        config
+            .string_prefix_length()?
+            .unwrap_or(DEFAULT_STRING_PREFIX),
         ctx.zone.clone(),
     );
     let mapped = config.column_mapping_mode()? != ColumnMappingMode::None;
-    let random_prefix = config.random_prefix_length()?.or(mapped.then_some(DEFAULT_RANDOM_PREFIX));
+    let random_prefix = config
+        .random_prefix_length()?
+        .or(mapped.then_some(DEFAULT_RANDOM_PREFIX));
     let mut target = WriteTarget::plain(store, schema, partition_columns, shaper, ctx);
     target.stats = Some(Arc::new(stats));
     target.random_prefix = random_prefix;
@@ -236,7 +301,10 @@ impl Stopwatch {
     /// Starts.
     pub(crate) fn start() -> Stopwatch {
         let now = Instant::now();
-        Stopwatch { begun: now, lap: now }
+        Stopwatch {
+            begun: now,
+            lap: now,
+        }
     }
 
     /// Milliseconds since the last lap.

@@ -85,7 +85,14 @@ pub async fn create_table(
     let schema = metadata.schema()?;
     let mut output = None;
     if let Some(input) = &request.input {
-        let prepared = Prepared::new(ctx, store, &config, &schema, &metadata.partition_columns, &request.checks)?;
+        let prepared = Prepared::new(
+            ctx,
+            store,
+            &config,
+            &schema,
+            &metadata.partition_columns,
+            &request.checks,
+        )?;
         output = Some(prepared.write(ctx, input).await?);
     }
     let operation = operation(&request, &metadata);
@@ -110,7 +117,10 @@ pub async fn create_table(
         if existing.is_some() {
             let operation = transaction.operation_mut();
             operation.set_metric("numRemovedFiles", removed.len());
-            operation.set_metric("numRemovedBytes", removed.iter().map(|add| add.size).sum::<i64>());
+            operation.set_metric(
+                "numRemovedBytes",
+                removed.iter().map(|add| add.size).sum::<i64>(),
+            );
         }
         for file in output.files {
             transaction.add(file.add);
@@ -121,25 +131,40 @@ pub async fn create_table(
         transaction.remove(add.to_remove(now, true));
     }
     let commit = transaction.commit(ctx.commit).await?.into_result()?;
-    Ok(WriteReport { commit, rows, files, removed_files: removed.len() })
+    Ok(WriteReport {
+        commit,
+        rows,
+        files,
+        removed_files: removed.len(),
+    })
 }
 
 /// Metadata and protocol of the new definition.
 ///
 /// # Errors
 /// Names or types that a table cannot have, unknown partition columns, features that do not go together.
-pub fn define(ctx: &WriteContext<'_>, existing: Option<&Snapshot>, request: &CreateTable) -> Result<(Metadata, Protocol)> {
+pub fn define(
+    ctx: &WriteContext<'_>,
+    existing: Option<&Snapshot>,
+    request: &CreateTable,
+) -> Result<(Metadata, Protocol)> {
     let mut configuration: BTreeMap<String, String> = request.properties.stored.clone();
     if let Some(snapshot) = existing
         && let Some(kept) = snapshot.metadata().configuration.get(DELETION_VECTORS)
     {
-        configuration.entry(DELETION_VECTORS.to_string()).or_insert_with(|| kept.clone());
+        configuration
+            .entry(DELETION_VECTORS.to_string())
+            .or_insert_with(|| kept.clone());
     }
     let mapped = mapping::is_enabled(&configuration);
     check_names(&request.schema, mapped)?;
     let partition_columns = partition_columns(&request.schema, &request.partition_by)?;
-    let old = existing.filter(|snapshot| mapped && mapping::is_enabled(&snapshot.metadata().configuration));
-    let mut schema = unmapped(&request.schema, old.map(|snapshot| snapshot.schema().as_ref()));
+    let old = existing
+        .filter(|snapshot| mapped && mapping::is_enabled(&snapshot.metadata().configuration));
+    let mut schema = unmapped(
+        &request.schema,
+        old.map(|snapshot| snapshot.schema().as_ref()),
+    );
     if mapped {
         let highest = match old {
             Some(snapshot) => snapshot.config().column_mapping_max_id()?,
@@ -154,14 +179,19 @@ pub fn define(ctx: &WriteContext<'_>, existing: Option<&Snapshot>, request: &Cre
         None => ctx.commit.ids.uuid(),
     };
     let mut metadata = Metadata::new(id, &schema);
-    metadata.description = request.comment.clone().or_else(|| request.properties.comment.clone());
+    metadata.description = request
+        .comment
+        .clone()
+        .or_else(|| request.properties.comment.clone());
     metadata.partition_columns = partition_columns;
     metadata.configuration = configuration;
     metadata.created_time = Some(ctx.now_ms());
     let fresh = protocol_for_new_table(&metadata, &request.properties.protocol)?;
     let protocol = match existing {
         // A protocol never gets weaker: older versions must stay readable.
-        Some(snapshot) if snapshot.protocol().covers(&fresh) => snapshot.protocol().as_ref().clone(),
+        Some(snapshot) if snapshot.protocol().covers(&fresh) => {
+            snapshot.protocol().as_ref().clone()
+        }
         Some(snapshot) => snapshot.protocol().merge(&fresh),
         None => fresh,
     };
@@ -179,13 +209,18 @@ fn operation(request: &CreateTable, metadata: &Metadata) -> Operation {
         (CreateKind::Replace, true) => "REPLACE TABLE AS SELECT",
     };
     let mut out = Operation::new(name)
-        .text_parameter("partitionBy", serde_json::Value::from(metadata.partition_columns.clone()).to_string())
+        .text_parameter(
+            "partitionBy",
+            serde_json::Value::from(metadata.partition_columns.clone()).to_string(),
+        )
         .text_parameter("clusterBy", "[]")
         .parameter("description", metadata.description.clone())
         .text_parameter("isManaged", request.is_managed.to_string())
         .text_parameter("properties", properties_text(request, metadata));
     if request.v1_save_as_table {
-        out = out.parameter("canOverwriteSchema", true).parameter("isV1SaveAsTableOverwrite", true);
+        out = out
+            .parameter("canOverwriteSchema", true)
+            .parameter("isV1SaveAsTableOverwrite", true);
     }
     out
 }
@@ -193,10 +228,15 @@ fn operation(request: &CreateTable, metadata: &Metadata) -> Operation {
 /// The stored properties as JSON, in the order in which they were given.
 fn properties_text(request: &CreateTable, metadata: &Metadata) -> String {
     let mut out = serde_json::Map::new();
-    let given = request.properties.recorded.iter().map(|(key, _)| canonical_key(key));
+    let given = request
+        .properties
+        .recorded
+        .iter()
+        .map(|(key, _)| canonical_key(key));
     for key in given.chain(metadata.configuration.keys().map(String::as_str)) {
         if let Some(value) = metadata.configuration.get(key) {
-            out.entry(key).or_insert_with(|| serde_json::Value::String(value.clone()));
+            out.entry(key)
+                .or_insert_with(|| serde_json::Value::String(value.clone()));
         }
     }
     serde_json::Value::Object(out).to_string()
@@ -210,10 +250,16 @@ fn partition_columns(schema: &StructType, wanted: &[String]) -> Result<Vec<Strin
             DeltaError::new("DELTA_INVALID_PARTITION_COLUMN")
                 .param("columnName", name)
                 .param("schemaMap", schema.tree_string())
-                .with_text(format!("Partition column {name} not found in schema {}", schema.simple_string()))
+                .with_text(format!(
+                    "Partition column {name} not found in schema {}",
+                    schema.simple_string()
+                ))
         })?;
         let partitionable = field.data_type.is_primitive()
-            && !matches!(field.data_type, DataType::Variant | DataType::Void | DataType::CalendarInterval);
+            && !matches!(
+                field.data_type,
+                DataType::Variant | DataType::Void | DataType::CalendarInterval
+            );
         if !partitionable {
             return Err(DeltaError::new("DELTA_INVALID_PARTITION_COLUMN_TYPE")
                 .param("name", &field.name)
@@ -222,7 +268,9 @@ fn partition_columns(schema: &StructType, wanted: &[String]) -> Result<Vec<Strin
         out.push(field.name.clone());
     }
     if !out.is_empty() && out.len() == schema.len() {
-        return Err(DeltaError::new("DELTA_CANNOT_USE_ALL_COLUMNS_FOR_PARTITION"));
+        return Err(DeltaError::new(
+            "DELTA_CANNOT_USE_ALL_COLUMNS_FOR_PARTITION",
+        ));
     }
     Ok(out)
 }
@@ -235,14 +283,19 @@ fn check_names(schema: &StructType, mapped: bool) -> Result<()> {
     }
     let mut invalid: Vec<String> = Vec::new();
     schema.for_each_field(&mut |field| {
-        if field.name.contains([' ', ',', ';', '{', '}', '(', ')', '\n', '\t', '=']) && !invalid.contains(&field.name) {
+        if field
+            .name
+            .contains([' ', ',', ';', '{', '}', '(', ')', '\n', '\t', '='])
+            && !invalid.contains(&field.name)
+        {
             invalid.push(field.name.clone());
         }
     });
     if invalid.is_empty() {
         return Ok(());
     }
-    Err(DeltaError::new("DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES").param("invalidColumnNames", invalid.join(", ")))
+    Err(DeltaError::new("DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES")
+        .param("invalidColumnNames", invalid.join(", ")))
 }
 
 fn duplicates(schema: &StructType) -> Result<()> {
@@ -265,7 +318,10 @@ fn duplicates(schema: &StructType) -> Result<()> {
 fn unmapped(schema: &StructType, old: Option<&StructType>) -> StructType {
     StructType::new(schema.iter().map(|field| {
         let known = old.and_then(|old| old.field(&field.name));
-        let mut out = StructField { data_type: unmapped_type(&field.data_type, known.map(|field| &field.data_type)), ..field.clone() };
+        let mut out = StructField {
+            data_type: unmapped_type(&field.data_type, known.map(|field| &field.data_type)),
+            ..field.clone()
+        };
         for key in [keys::COLUMN_MAPPING_ID, keys::COLUMN_MAPPING_PHYSICAL_NAME] {
             out.metadata.remove(key);
             if let Some(value) = known.and_then(|field| field.metadata.get(key)) {
@@ -278,11 +334,19 @@ fn unmapped(schema: &StructType, old: Option<&StructType>) -> StructType {
 
 fn unmapped_type(data_type: &DataType, old: Option<&DataType>) -> DataType {
     match (data_type, old) {
-        (DataType::Struct(inner), Some(DataType::Struct(old))) => DataType::Struct(unmapped(inner, Some(old))),
+        (DataType::Struct(inner), Some(DataType::Struct(old))) => {
+            DataType::Struct(unmapped(inner, Some(old)))
+        }
         (DataType::Struct(inner), _) => DataType::Struct(unmapped(inner, None)),
-        (DataType::Array(array), _) => DataType::array(unmapped_type(&array.element_type, None), array.contains_null),
+        (DataType::Array(array), _) => DataType::array(
+            unmapped_type(&array.element_type, None),
+            array.contains_null,
+        ),
         (DataType::Map(map), _) => {
-            let (key, value) = (unmapped_type(&map.key_type, None), unmapped_type(&map.value_type, None));
+            let (key, value) = (
+                unmapped_type(&map.key_type, None),
+                unmapped_type(&map.value_type, None),
+            );
             DataType::map(key, value, map.value_contains_null)
         }
         (other, _) => other.clone(),

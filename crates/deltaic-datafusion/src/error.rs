@@ -18,15 +18,21 @@ pub fn unwrap(error: DataFusionError) -> DeltaError {
         return found.clone();
     }
     match root(&error) {
-        DataFusionError::ResourcesExhausted(text) => {
-            DeltaError::unclassed("org.apache.spark.memory.SparkOutOfMemoryError", text.clone()).with_source(error)
-        }
-        DataFusionError::ArrowError(arrow, _) if matches!(arrow.as_ref(), ArrowError::DivideByZero) => {
+        DataFusionError::ResourcesExhausted(text) => DeltaError::unclassed(
+            "org.apache.spark.memory.SparkOutOfMemoryError",
+            text.clone(),
+        )
+        .with_source(error),
+        DataFusionError::ArrowError(arrow, _)
+            if matches!(arrow.as_ref(), ArrowError::DivideByZero) =>
+        {
             DeltaError::new("DIVIDE_BY_ZERO").param("config", "\"spark.sql.ansi.enabled\"")
         }
         _ => {
             let text = error.strip_backtrace();
-            DeltaError::new("INTERNAL_ERROR").param("message", &text).with_source(error)
+            DeltaError::new("INTERNAL_ERROR")
+                .param("message", &text)
+                .with_source(error)
         }
     }
 }
@@ -44,7 +50,9 @@ pub(crate) fn find<T: Error + 'static>(error: &DataFusionError) -> Option<&T> {
             Some(DataFusionError::Shared(inner)) => Some(inner.as_ref()),
             Some(DataFusionError::Context(_, inner)) => Some(inner.as_ref()),
             Some(DataFusionError::Diagnostic(_, inner)) => Some(inner.as_ref()),
-            Some(DataFusionError::Collection(inner)) => inner.first().map(|first| first as &(dyn Error + 'static)),
+            Some(DataFusionError::Collection(inner)) => {
+                inner.first().map(|first| first as &(dyn Error + 'static))
+            }
             Some(DataFusionError::ArrowError(inner, _)) => Some(inner.as_ref()),
             Some(DataFusionError::ParquetError(inner)) => Some(inner.as_ref()),
             Some(DataFusionError::ObjectStore(inner)) => Some(inner.as_ref()),
@@ -65,7 +73,9 @@ fn root(error: &DataFusionError) -> &DataFusionError {
         DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => root(inner),
         DataFusionError::Shared(inner) => root(inner),
         DataFusionError::Collection(inner) => inner.first().map_or(error, root),
-        DataFusionError::External(inner) => inner.downcast_ref::<DataFusionError>().map_or(error, root),
+        DataFusionError::External(inner) => {
+            inner.downcast_ref::<DataFusionError>().map_or(error, root)
+        }
         _ => error,
     }
 }

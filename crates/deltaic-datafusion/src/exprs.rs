@@ -56,4 +56,3 @@ fn path_of(expr: &Expr) -> Option<Vec<String>> {
         _ => None,
     }
 }
-

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use datafusion::common::TableReference;
 use datafusion::logical_expr::Expr;
 use deltaic_log::Snapshot;
-use deltaic_log::transaction::{Operation, Transaction};
 use deltaic_log::skipping::{Column, Predicate};
+use deltaic_log::transaction::{Operation, Transaction};
 use deltaic_protocol::action::{Add, Metadata, Protocol};
 use deltaic_protocol::config::TableConfig;
 use deltaic_protocol::error::{DeltaError, Result};
@@ -50,13 +50,22 @@ pub struct Append {
 impl Append {
     /// A plain append.
     pub fn new(input: impl Into<Rows>) -> Append {
-        Append { input: input.into(), checks: WriteChecks::default(), table: None, merge_schema: false, reads_target: false }
+        Append {
+            input: input.into(),
+            checks: WriteChecks::default(),
+            table: None,
+            merge_schema: false,
+            reads_target: false,
+        }
     }
 }
 
 /// What an overwrite replaces.
 #[derive(Debug, Clone)]
-#[allow(clippy::large_enum_variant, reason = "there is one of them in a statement")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there is one of them in a statement"
+)]
 pub enum OverwriteScope {
     /// The whole table.
     Table,
@@ -101,7 +110,14 @@ pub struct Overwrite {
 impl Overwrite {
     /// An overwrite with the table's own schema.
     pub fn new(input: impl Into<Rows>, scope: OverwriteScope) -> Overwrite {
-        Overwrite { input: input.into(), checks: WriteChecks::default(), scope, table: None, merge_schema: false, overwrite_schema: false }
+        Overwrite {
+            input: input.into(),
+            checks: WriteChecks::default(),
+            scope,
+            table: None,
+            merge_schema: false,
+            overwrite_schema: false,
+        }
     }
 }
 
@@ -109,9 +125,20 @@ impl Overwrite {
 ///
 /// # Errors
 /// Those of the input, violated checks, conflicts with other writers.
-pub async fn append(ctx: &WriteContext<'_>, snapshot: &Snapshot, request: Append) -> Result<WriteReport> {
+pub async fn append(
+    ctx: &WriteContext<'_>,
+    snapshot: &Snapshot,
+    request: Append,
+) -> Result<WriteReport> {
     let (config, schema, partitions) = shape_of(snapshot, request.table.as_ref())?;
-    let prepared = Prepared::new(ctx, snapshot.store(), &config, &schema, &partitions, &request.checks)?;
+    let prepared = Prepared::new(
+        ctx,
+        snapshot.store(),
+        &config,
+        &schema,
+        &partitions,
+        &request.checks,
+    )?;
     let output = prepared.write(ctx, &request.input).await?;
     let mut operation = write_operation("Append");
     if request.merge_schema {
@@ -129,7 +156,11 @@ pub async fn append(ctx: &WriteContext<'_>, snapshot: &Snapshot, request: Append
 ///
 /// # Errors
 /// Those of the input, violated checks, `DELTA_REPLACE_WHERE_MISMATCH`, conflicts with other writers.
-pub async fn overwrite(ctx: &WriteContext<'_>, snapshot: &Snapshot, request: Overwrite) -> Result<WriteReport> {
+pub async fn overwrite(
+    ctx: &WriteContext<'_>,
+    snapshot: &Snapshot,
+    request: Overwrite,
+) -> Result<WriteReport> {
     let (config, schema, partitions) = shape_of(snapshot, request.table.as_ref())?;
     let mut checks = request.checks.clone();
     if let OverwriteScope::Where(condition) = &request.scope {
@@ -139,11 +170,23 @@ pub async fn overwrite(ctx: &WriteContext<'_>, snapshot: &Snapshot, request: Ove
             condition: condition.predicate.clone(),
         });
     }
-    let prepared = Prepared::new(ctx, snapshot.store(), &config, &schema, &partitions, &checks)?;
-    let output = prepared.write(ctx, &request.input).await.map_err(|error| mismatch(error, &request.scope))?;
+    let prepared = Prepared::new(
+        ctx,
+        snapshot.store(),
+        &config,
+        &schema,
+        &partitions,
+        &checks,
+    )?;
+    let output = prepared
+        .write(ctx, &request.input)
+        .await
+        .map_err(|error| mismatch(error, &request.scope))?;
     let mut operation = write_operation("Overwrite");
     match &request.scope {
-        OverwriteScope::Where(condition) => operation = operation.text_parameter("predicate", &condition.text),
+        OverwriteScope::Where(condition) => {
+            operation = operation.text_parameter("predicate", &condition.text)
+        }
         OverwriteScope::DynamicPartitions if !partitions.is_empty() => {
             operation = operation.parameter("isDynamicPartitionOverwrite", true);
         }
@@ -169,15 +212,26 @@ pub async fn overwrite(ctx: &WriteContext<'_>, snapshot: &Snapshot, request: Ove
         }
         OverwriteScope::Where(condition) => {
             let target = DmlTarget::new(ctx, snapshot, condition.qualifier.clone())?;
-            let deletion = deletion(ctx, &target, Some(&condition.predicate), &mut transaction).await?;
-            let replaced = Replaced { deleted_rows: deletion.deleted_rows, copied_rows: deletion.copied_rows };
+            let deletion =
+                deletion(ctx, &target, Some(&condition.predicate), &mut transaction).await?;
+            let replaced = Replaced {
+                deleted_rows: deletion.deleted_rows,
+                copied_rows: deletion.copied_rows,
+            };
             let removed = deletion.removed_files;
             let bytes = deletion.removed_bytes;
-            transaction.operation_mut().set_metric("numRemovedFiles", removed);
-            transaction.operation_mut().set_metric("numRemovedBytes", bytes);
+            transaction
+                .operation_mut()
+                .set_metric("numRemovedFiles", removed);
+            transaction
+                .operation_mut()
+                .set_metric("numRemovedBytes", bytes);
             transaction.stage_all(deletion.actions);
             let report = finish(ctx, transaction, output, Removal::Rows(replaced)).await?;
-            Ok(WriteReport { removed_files: removed, ..report })
+            Ok(WriteReport {
+                removed_files: removed,
+                ..report
+            })
         }
     }
 }
@@ -188,18 +242,34 @@ struct Replaced {
 }
 
 fn write_operation(mode: &str) -> Operation {
-    Operation::new("WRITE").text_parameter("mode", mode).text_parameter("partitionBy", "[]")
+    Operation::new("WRITE")
+        .text_parameter("mode", mode)
+        .text_parameter("partitionBy", "[]")
 }
 
 /// The table as it will be: configuration, schema and partition columns.
-fn shape_of(snapshot: &Snapshot, table: Option<&NewTable>) -> Result<(Arc<TableConfig>, StructType, Vec<String>)> {
+fn shape_of(
+    snapshot: &Snapshot,
+    table: Option<&NewTable>,
+) -> Result<(Arc<TableConfig>, StructType, Vec<String>)> {
     let Some(table) = table else {
-        return Ok((Arc::clone(snapshot.config()), snapshot.schema().as_ref().clone(), snapshot.partition_columns().to_vec()));
+        return Ok((
+            Arc::clone(snapshot.config()),
+            snapshot.schema().as_ref().clone(),
+            snapshot.partition_columns().to_vec(),
+        ));
     };
-    let protocol = table.protocol.clone().unwrap_or_else(|| snapshot.protocol().as_ref().clone());
+    let protocol = table
+        .protocol
+        .clone()
+        .unwrap_or_else(|| snapshot.protocol().as_ref().clone());
     let config = TableConfig::new(&table.metadata, &protocol);
     let schema = table.metadata.schema()?;
-    Ok((Arc::new(config), schema, table.metadata.partition_columns.clone()))
+    Ok((
+        Arc::new(config),
+        schema,
+        table.metadata.partition_columns.clone(),
+    ))
 }
 
 fn stage_table(transaction: &mut Transaction, table: Option<NewTable>) {
@@ -231,14 +301,19 @@ async fn partitions_of(
         }
     }
     for values in &wanted {
-        let parts = values.iter().zip(layout.partition_keys.iter().zip(&layout.partition_types)).map(|(value, (key, data_type))| {
-            let column = Column::new(key, data_type.clone());
-            match value_of(value) {
-                Some(value) if !value_is_null(&value) => Predicate::NullSafeEqual(column, value),
-                Some(_) => Predicate::IsNull(column),
-                None => Predicate::Unknown,
-            }
-        });
+        let parts = values
+            .iter()
+            .zip(layout.partition_keys.iter().zip(&layout.partition_types))
+            .map(|(value, (key, data_type))| {
+                let column = Column::new(key, data_type.clone());
+                match value_of(value) {
+                    Some(value) if !value_is_null(&value) => {
+                        Predicate::NullSafeEqual(column, value)
+                    }
+                    Some(_) => Predicate::IsNull(column),
+                    None => Predicate::Unknown,
+                }
+            });
         transaction.read_where(Predicate::And(parts.collect()));
     }
     let mut out = Vec::new();
@@ -263,7 +338,12 @@ enum Removal {
 }
 
 /// Stages adds and removes, fills the metrics and commits.
-async fn finish(ctx: &WriteContext<'_>, mut transaction: Transaction, output: WriteOutput, removal: Removal) -> Result<WriteReport> {
+async fn finish(
+    ctx: &WriteContext<'_>,
+    mut transaction: Transaction,
+    output: WriteOutput,
+    removal: Removal,
+) -> Result<WriteReport> {
     let now = ctx.now_ms();
     let (rows, files) = (output.rows(), output.files.len());
     record_output(transaction.operation_mut(), &output);
@@ -277,7 +357,10 @@ async fn finish(ctx: &WriteContext<'_>, mut transaction: Transaction, output: Wr
             removed_files = removed.len();
             let operation = transaction.operation_mut();
             operation.set_metric("numRemovedFiles", removed.len());
-            operation.set_metric("numRemovedBytes", removed.iter().map(|add| add.size).sum::<i64>());
+            operation.set_metric(
+                "numRemovedBytes",
+                removed.iter().map(|add| add.size).sum::<i64>(),
+            );
             transaction.read_files(removed.iter().map(AsRef::as_ref));
             for add in &removed {
                 transaction.remove(add.to_remove(now, true));
@@ -291,7 +374,12 @@ async fn finish(ctx: &WriteContext<'_>, mut transaction: Transaction, output: Wr
         }
     }
     let commit = transaction.commit(ctx.commit).await?.into_result()?;
-    Ok(WriteReport { commit, rows, files, removed_files })
+    Ok(WriteReport {
+        commit,
+        rows,
+        files,
+        removed_files,
+    })
 }
 
 /// The metrics of written files.
@@ -307,7 +395,10 @@ fn mismatch(error: DeltaError, scope: &OverwriteScope) -> DeltaError {
         return error;
     };
     let ours = error.class() == Some("DELTA_VIOLATE_CONSTRAINT_WITH_VALUES")
-        && error.parameters().iter().any(|(key, value)| key == "constraintName" && *value == condition.check_name);
+        && error
+            .parameters()
+            .iter()
+            .any(|(key, value)| key == "constraintName" && *value == condition.check_name);
     if !ours {
         return error;
     }

@@ -40,19 +40,41 @@ pub struct TableLayout {
 
 impl TableLayout {
     /// The layout of a schema with these partition columns (logical names).
-    pub fn new(schema: &StructType, partition_columns: &[String], mode: MappingMode) -> TableLayout {
+    pub fn new(
+        schema: &StructType,
+        partition_columns: &[String],
+        mode: MappingMode,
+    ) -> TableLayout {
         let nullable = schema.as_nullable();
-        let is_partition = |name: &str| partition_columns.iter().any(|p| p.eq_ignore_ascii_case(name));
-        let data: Vec<(&StructField, &StructField)> =
-            schema.iter().zip(nullable.iter()).filter(|(field, _)| !is_partition(&field.name)).collect();
+        let is_partition = |name: &str| {
+            partition_columns
+                .iter()
+                .any(|p| p.eq_ignore_ascii_case(name))
+        };
+        let data: Vec<(&StructField, &StructField)> = schema
+            .iter()
+            .zip(nullable.iter())
+            .filter(|(field, _)| !is_partition(&field.name))
+            .collect();
         let marker = match mode {
             MappingMode::None => HashMap::new(),
-            MappingMode::Name => HashMap::from([(MAPPED_SCHEMA_KEY.to_string(), "name".to_string())]),
+            MappingMode::Name => {
+                HashMap::from([(MAPPED_SCHEMA_KEY.to_string(), "name".to_string())])
+            }
             MappingMode::Id => HashMap::from([(MAPPED_SCHEMA_KEY.to_string(), "id".to_string())]),
         };
-        let file_fields: Vec<Field> = data.iter().map(|(_, nullable)| to_arrow_field(nullable)).collect();
-        let file_types = data.iter().map(|(field, _)| field.data_type.clone()).collect();
-        let columns = ColumnMap { mode, fields: data.iter().map(|(field, _)| field_map(field)).collect() };
+        let file_fields: Vec<Field> = data
+            .iter()
+            .map(|(_, nullable)| to_arrow_field(nullable))
+            .collect();
+        let file_types = data
+            .iter()
+            .map(|(field, _)| field.data_type.clone())
+            .collect();
+        let columns = ColumnMap {
+            mode,
+            fields: data.iter().map(|(field, _)| field_map(field)).collect(),
+        };
         let mut partitions = Vec::new();
         let mut partition_keys = Vec::new();
         let mut partition_types = Vec::new();
@@ -65,9 +87,17 @@ impl TableLayout {
         }
         let positions = schema
             .iter()
-            .map(|field| match partition_columns.iter().position(|p| p.eq_ignore_ascii_case(&field.name)) {
-                Some(at) => file_fields.len() + at,
-                None => data.iter().position(|(own, _)| own.name == field.name).unwrap_or_default(),
+            .map(|field| {
+                match partition_columns
+                    .iter()
+                    .position(|p| p.eq_ignore_ascii_case(&field.name))
+                {
+                    Some(at) => file_fields.len() + at,
+                    None => data
+                        .iter()
+                        .position(|(own, _)| own.name == field.name)
+                        .unwrap_or_default(),
+                }
             })
             .collect();
         let all: Vec<Field> = nullable.iter().map(to_arrow_field).collect();
@@ -92,7 +122,10 @@ impl TableLayout {
         }
         partitions.push(Arc::new(Field::new(FILE_COLUMN, Arrow::Int64, false)));
         let row = Field::new(ROW_COLUMN, Arrow::Int64, false).with_extension_type(RowNumber);
-        builder.with_table_partition_cols(partitions).with_virtual_columns(vec![Arc::new(row) as FieldRef]).build()
+        builder
+            .with_table_partition_cols(partitions)
+            .with_virtual_columns(vec![Arc::new(row) as FieldRef])
+            .build()
     }
 
     /// The logical schema and, with `hidden`, file and row number.
@@ -102,17 +135,29 @@ impl TableLayout {
         }
         let mut fields: Vec<FieldRef> = self.schema.fields().iter().cloned().collect();
         fields.push(Arc::new(Field::new(FILE_COLUMN, Arrow::Int64, false)));
-        fields.push(Arc::new(Field::new(ROW_COLUMN, Arrow::Int64, false).with_extension_type(RowNumber)));
-        Arc::new(Schema::new_with_metadata(fields, self.schema.metadata().clone()))
+        fields.push(Arc::new(
+            Field::new(ROW_COLUMN, Arrow::Int64, false).with_extension_type(RowNumber),
+        ));
+        Arc::new(Schema::new_with_metadata(
+            fields,
+            self.schema.metadata().clone(),
+        ))
     }
 
     /// The places of projected logical columns (hidden ones included) in the scan's schema.
     pub fn project(&self, projection: Option<&Vec<usize>>, hidden: bool) -> Vec<usize> {
         let end = self.file_schema.fields().len() + self.partitions.len();
-        let place = |at: usize| self.positions.get(at).copied().unwrap_or_else(|| end + at.saturating_sub(self.positions.len()));
+        let place = |at: usize| {
+            self.positions
+                .get(at)
+                .copied()
+                .unwrap_or_else(|| end + at.saturating_sub(self.positions.len()))
+        };
         match projection {
             Some(columns) => columns.iter().map(|at| place(*at)).collect(),
-            None => (0..self.positions.len() + if hidden { 2 } else { 0 }).map(place).collect(),
+            None => (0..self.positions.len() + if hidden { 2 } else { 0 })
+                .map(place)
+                .collect(),
         }
     }
 
@@ -127,7 +172,9 @@ pub(crate) fn field_map(field: &StructField) -> FieldMap {
     FieldMap {
         name: field.name.clone(),
         physical: field.physical_name().to_string(),
-        id: field.column_mapping_id().and_then(|id| i32::try_from(id).ok()),
+        id: field
+            .column_mapping_id()
+            .and_then(|id| i32::try_from(id).ok()),
         children: type_maps(&field.data_type),
     }
 }

@@ -18,10 +18,10 @@ use deltaic_log::Snapshot;
 use deltaic_protocol::error::Result as DeltaResult;
 use deltaic_protocol::timestamp::Zone;
 
+use crate::columns::mapping::MappingMode;
 use crate::error::wrap;
 use crate::layout::TableLayout;
 use crate::scan::build::{ScanFile, ScanSpec, build_scan};
-use crate::columns::mapping::MappingMode;
 use crate::scan::pinned::{PinnedTable, pushdown};
 use crate::scan::prune::prune;
 
@@ -59,7 +59,14 @@ impl DeltaTableProvider {
     pub fn try_new(snapshot: Snapshot) -> DeltaResult<DeltaTableProvider> {
         let mode = mapping_mode(&snapshot)?;
         let layout = TableLayout::new(snapshot.schema(), snapshot.partition_columns(), mode);
-        Ok(DeltaTableProvider { snapshot, layout: Arc::new(layout), zone: Zone::utc(), hidden: false, files: None, inserts: None })
+        Ok(DeltaTableProvider {
+            snapshot,
+            layout: Arc::new(layout),
+            zone: Zone::utc(),
+            hidden: false,
+            files: None,
+            inserts: None,
+        })
     }
 
     /// With the session's zone, in which old writers' partition values without a zone are read.
@@ -99,7 +106,9 @@ impl DeltaTableProvider {
     pub async fn load_files(mut self) -> DeltaResult<DeltaTableProvider> {
         if self.files.is_none() {
             let files = self.snapshot.files().await?;
-            self.files = Some(Arc::new(files.iter().cloned().map(ScanFile::whole).collect()));
+            self.files = Some(Arc::new(
+                files.iter().cloned().map(ScanFile::whole).collect(),
+            ));
         }
         Ok(self)
     }
@@ -152,15 +161,34 @@ impl DeltaTableProvider {
     ///
     /// # Errors
     /// The log's files cannot be read, or a filter fails on a partition value.
-    pub async fn scan_files(&self, session: &dyn Session, filters: &[Expr]) -> Result<Vec<ScanFile>> {
+    pub async fn scan_files(
+        &self,
+        session: &dyn Session,
+        filters: &[Expr],
+    ) -> Result<Vec<ScanFile>> {
         let files = match &self.files {
             Some(files) => files.as_ref().clone(),
-            None => self.snapshot.files().await.map_err(wrap)?.iter().cloned().map(ScanFile::whole).collect(),
+            None => self
+                .snapshot
+                .files()
+                .await
+                .map_err(wrap)?
+                .iter()
+                .cloned()
+                .map(ScanFile::whole)
+                .collect(),
         };
         if filters.is_empty() {
             return Ok(files);
         }
-        prune(session, &self.layout, self.snapshot.schema(), &self.zone, files, filters)
+        prune(
+            session,
+            &self.layout,
+            self.snapshot.schema(),
+            &self.zone,
+            files,
+            filters,
+        )
     }
 }
 
@@ -192,7 +220,9 @@ impl TableProvider for DeltaTableProvider {
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         // With hidden columns the number of a file must be its place in the list, so nothing is left out here.
-        let files = self.scan_files(session, if self.hidden { &[] } else { filters }).await?;
+        let files = self
+            .scan_files(session, if self.hidden { &[] } else { filters })
+            .await?;
         let spec = ScanSpec {
             store: self.snapshot.store(),
             layout: &self.layout,
@@ -204,24 +234,45 @@ impl TableProvider for DeltaTableProvider {
         build_scan(session, &spec, &files)
     }
 
-    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+    fn supports_filters_pushdown(
+        &self,
+        filters: &[&Expr],
+    ) -> Result<Vec<TableProviderFilterPushDown>> {
         Ok(pushdown(&self.layout, filters, !self.hidden))
     }
 
-    async fn insert_into(&self, session: &dyn Session, input: Arc<dyn ExecutionPlan>, op: InsertOp) -> Result<Arc<dyn ExecutionPlan>> {
+    async fn insert_into(
+        &self,
+        session: &dyn Session,
+        input: Arc<dyn ExecutionPlan>,
+        op: InsertOp,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
         match &self.inserts {
             Some(inserts) => inserts.plan_insert(session, self, input, op),
             None => not_impl_err!("this provider of a Delta table only reads"),
         }
     }
 
-    async fn delete_from(&self, _session: &dyn Session, _filters: Vec<Expr>) -> Result<Arc<dyn ExecutionPlan>> {
+    async fn delete_from(
+        &self,
+        _session: &dyn Session,
+        _filters: Vec<Expr>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
         // DataFusion hands conditions over after it has optimized them, and has lost `false`, NULL and subqueries by then.
-        not_impl_err!("DELETE on a Delta table needs the rule of deltaic_datafusion::configure in its session")
+        not_impl_err!(
+            "DELETE on a Delta table needs the rule of deltaic_datafusion::configure in its session"
+        )
     }
 
-    async fn update(&self, _session: &dyn Session, _assignments: Vec<(String, Expr)>, _filters: Vec<Expr>) -> Result<Arc<dyn ExecutionPlan>> {
-        not_impl_err!("UPDATE of a Delta table needs the rule of deltaic_datafusion::configure in its session")
+    async fn update(
+        &self,
+        _session: &dyn Session,
+        _assignments: Vec<(String, Expr)>,
+        _filters: Vec<Expr>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        not_impl_err!(
+            "UPDATE of a Delta table needs the rule of deltaic_datafusion::configure in its session"
+        )
     }
 }
 

@@ -35,8 +35,9 @@ fn backends(factory: &StorageFactory) -> Result<Vec<(Url, Arc<dyn ObjectStore>)>
         .iter()
         .map(|place| {
             let store = factory.open(place).map_err(wrap)?;
-            let url = Url::parse(store.object_store_url())
-                .map_err(|error| datafusion::common::exec_datafusion_err!("{}: {error}", store.object_store_url()))?;
+            let url = Url::parse(store.object_store_url()).map_err(|error| {
+                datafusion::common::exec_datafusion_err!("{}: {error}", store.object_store_url())
+            })?;
             Ok((url, store.object_store()))
         })
         .collect()
@@ -55,8 +56,14 @@ impl DeltaObjectStores {
     /// # Errors
     /// A backend's URL cannot be read.
     pub fn new(factory: &StorageFactory) -> Result<DeltaObjectStores> {
-        let own = backends(factory)?.into_iter().map(|(url, store)| (key(&url), store)).collect();
-        Ok(DeltaObjectStores { own: RwLock::new(own), others: DefaultObjectStoreRegistry::new() })
+        let own = backends(factory)?
+            .into_iter()
+            .map(|(url, store)| (key(&url), store))
+            .collect();
+        Ok(DeltaObjectStores {
+            own: RwLock::new(own),
+            others: DefaultObjectStoreRegistry::new(),
+        })
     }
 }
 
@@ -66,19 +73,36 @@ fn key(url: &Url) -> String {
 }
 
 impl ObjectStoreRegistry for DeltaObjectStores {
-    fn register_store(&self, url: &Url, store: Arc<dyn ObjectStore>) -> Option<Arc<dyn ObjectStore>> {
-        self.own.write().unwrap_or_else(PoisonError::into_inner).insert(key(url), store)
+    fn register_store(
+        &self,
+        url: &Url,
+        store: Arc<dyn ObjectStore>,
+    ) -> Option<Arc<dyn ObjectStore>> {
+        self.own
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(key(url), store)
     }
 
     fn deregister_store(&self, url: &Url) -> Result<Arc<dyn ObjectStore>> {
-        match self.own.write().unwrap_or_else(PoisonError::into_inner).remove(&key(url)) {
+        match self
+            .own
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&key(url))
+        {
             Some(store) => Ok(store),
             None => self.others.deregister_store(url),
         }
     }
 
     fn get_store(&self, url: &Url) -> Result<Arc<dyn ObjectStore>> {
-        match self.own.read().unwrap_or_else(PoisonError::into_inner).get(&key(url)) {
+        match self
+            .own
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&key(url))
+        {
             Some(store) => Ok(Arc::clone(store)),
             None => self.others.get_store(url),
         }

@@ -11,10 +11,16 @@ use deltaic_protocol::timestamp::Zone;
 ///
 /// # Errors
 /// `DELTA_FAILED_CAST_PARTITION_VALUE`.
-pub(crate) fn partition_scalar(text: Option<&str>, data_type: &DataType, arrow: &Arrow, zone: &Zone) -> Result<ScalarValue> {
+pub(crate) fn partition_scalar(
+    text: Option<&str>,
+    data_type: &DataType,
+    arrow: &Arrow,
+    zone: &Zone,
+) -> Result<ScalarValue> {
     match Scalar::from_partition_text(text, data_type, zone)? {
-        Scalar::Null => ScalarValue::try_new_null(arrow)
-            .map_err(|error| DeltaError::internal(format!("a partition column of type {arrow}")).with_source(error)),
+        Scalar::Null => ScalarValue::try_new_null(arrow).map_err(|error| {
+            DeltaError::internal(format!("a partition column of type {arrow}")).with_source(error)
+        }),
         value => Ok(scalar_value(value)),
     }
 }
@@ -30,13 +36,21 @@ pub(crate) fn scalar_value(value: Scalar) -> ScalarValue {
         Scalar::Long(value) => ScalarValue::Int64(Some(value)),
         Scalar::Float(value) => ScalarValue::Float32(Some(value)),
         Scalar::Double(value) => ScalarValue::Float64(Some(value)),
-        Scalar::Decimal { unscaled, precision, scale } => {
-            ScalarValue::Decimal128(Some(unscaled), precision, i8::try_from(scale).unwrap_or(i8::MAX))
-        }
+        Scalar::Decimal {
+            unscaled,
+            precision,
+            scale,
+        } => ScalarValue::Decimal128(
+            Some(unscaled),
+            precision,
+            i8::try_from(scale).unwrap_or(i8::MAX),
+        ),
         Scalar::String(value) => ScalarValue::Utf8(Some(value)),
         Scalar::Binary(value) => ScalarValue::Binary(Some(value)),
         Scalar::Date(value) => ScalarValue::Date32(Some(value)),
-        Scalar::Timestamp(value) => ScalarValue::TimestampMicrosecond(Some(value), Some("UTC".into())),
+        Scalar::Timestamp(value) => {
+            ScalarValue::TimestampMicrosecond(Some(value), Some("UTC".into()))
+        }
         Scalar::TimestampNtz(value) => ScalarValue::TimestampMicrosecond(Some(value), None),
     }
 }
@@ -54,15 +68,17 @@ pub(crate) fn to_scalar(value: &ScalarValue) -> Option<Scalar> {
         ScalarValue::Int64(Some(value)) => Scalar::Long(*value),
         ScalarValue::Float32(Some(value)) => Scalar::Float(*value),
         ScalarValue::Float64(Some(value)) => Scalar::Double(*value),
-        ScalarValue::Decimal128(Some(value), precision, scale) => {
-            Scalar::Decimal { unscaled: *value, precision: *precision, scale: u8::try_from(*scale).ok()? }
-        }
-        ScalarValue::Utf8(Some(value)) | ScalarValue::LargeUtf8(Some(value)) | ScalarValue::Utf8View(Some(value)) => {
-            Scalar::String(value.clone())
-        }
-        ScalarValue::Binary(Some(value)) | ScalarValue::LargeBinary(Some(value)) | ScalarValue::BinaryView(Some(value)) => {
-            Scalar::Binary(value.clone())
-        }
+        ScalarValue::Decimal128(Some(value), precision, scale) => Scalar::Decimal {
+            unscaled: *value,
+            precision: *precision,
+            scale: u8::try_from(*scale).ok()?,
+        },
+        ScalarValue::Utf8(Some(value))
+        | ScalarValue::LargeUtf8(Some(value))
+        | ScalarValue::Utf8View(Some(value)) => Scalar::String(value.clone()),
+        ScalarValue::Binary(Some(value))
+        | ScalarValue::LargeBinary(Some(value))
+        | ScalarValue::BinaryView(Some(value)) => Scalar::Binary(value.clone()),
         ScalarValue::Date32(Some(value)) => Scalar::Date(*value),
         ScalarValue::TimestampMicrosecond(Some(value), Some(_)) => Scalar::Timestamp(*value),
         ScalarValue::TimestampMicrosecond(Some(value), None) => Scalar::TimestampNtz(*value),

@@ -55,17 +55,25 @@ impl DeltaCatalog {
     ///
     /// # Errors
     /// The folder cannot be listed.
-    pub async fn with_factory(factory: StorageFactory, location: &str, zone: Zone) -> Result<DeltaCatalog> {
+    pub async fn with_factory(
+        factory: StorageFactory,
+        location: &str,
+        zone: Zone,
+    ) -> Result<DeltaCatalog> {
         let root = TableRoot::parse(location).map_err(wrap)?;
         let mut schemas = BTreeMap::new();
         let top = folders(&factory, &root).await.map_err(wrap)?;
         for folder in &top {
             if let Some(name) = folder.strip_suffix(SCHEMA_SUFFIX) {
-                let schema = DeltaSchema::open(&factory, root.join(folder), &zone).await.map_err(wrap)?;
+                let schema = DeltaSchema::open(&factory, root.join(folder), &zone)
+                    .await
+                    .map_err(wrap)?;
                 schemas.insert(name.to_string(), Arc::new(schema));
             }
         }
-        let default = DeltaSchema::open(&factory, root, &zone).await.map_err(wrap)?;
+        let default = DeltaSchema::open(&factory, root, &zone)
+            .await
+            .map_err(wrap)?;
         schemas.insert(DEFAULT_SCHEMA.to_string(), Arc::new(default));
         Ok(DeltaCatalog { schemas })
     }
@@ -83,7 +91,11 @@ impl CatalogProvider for DeltaCatalog {
 }
 
 impl DeltaSchema {
-    async fn open(factory: &StorageFactory, root: TableRoot, zone: &Zone) -> DeltaResult<DeltaSchema> {
+    async fn open(
+        factory: &StorageFactory,
+        root: TableRoot,
+        zone: &Zone,
+    ) -> DeltaResult<DeltaSchema> {
         let mut names = BTreeSet::new();
         for folder in folders(factory, &root).await? {
             let table = factory.open_root(root.join(&folder));
@@ -91,15 +103,30 @@ impl DeltaSchema {
                 names.insert(folder);
             }
         }
-        Ok(DeltaSchema { factory: factory.clone(), root, zone: zone.clone(), names, held: Mutex::new(BTreeMap::new()) })
+        Ok(DeltaSchema {
+            factory: factory.clone(),
+            root,
+            zone: zone.clone(),
+            names,
+            held: Mutex::new(BTreeMap::new()),
+        })
     }
 
     /// A table at a version.
     ///
     /// # Errors
     /// The table's log cannot be read, or there is no such version.
-    pub async fn provider(&self, name: &str, version: Version) -> DeltaResult<Option<DeltaTableProvider>> {
-        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+    pub async fn provider(
+        &self,
+        name: &str,
+        version: Version,
+    ) -> DeltaResult<Option<DeltaTableProvider>> {
+        let held = self
+            .held
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(name)
+            .cloned();
         let newest = match held {
             Some(snapshot) => Some(snapshot.update().await?),
             None if name.is_empty() || name.contains('/') => None,
@@ -108,16 +135,25 @@ impl DeltaSchema {
         let Some(newest) = newest else {
             return Ok(None);
         };
-        self.held.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_string(), newest.clone());
+        self.held
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(name.to_string(), newest.clone());
         let snapshot = match version {
             Version::Latest => newest,
             Version::At(version) => newest.at_version(version).await?,
             Version::AsOf(millis) => {
                 let version = history::version_at_timestamp(&newest, millis).await?;
-                newest.at_version(version.into_version(millis, &self.zone)?).await?
+                newest
+                    .at_version(version.into_version(millis, &self.zone)?)
+                    .await?
             }
         };
-        Ok(Some(DeltaTableProvider::try_new(snapshot)?.with_zone(self.zone.clone()).with_inserts(Arc::new(Inserts))))
+        Ok(Some(
+            DeltaTableProvider::try_new(snapshot)?
+                .with_zone(self.zone.clone())
+                .with_inserts(Arc::new(Inserts)),
+        ))
     }
 
     /// The table and the version in a name.
@@ -125,7 +161,10 @@ impl DeltaSchema {
         let Some((table, at)) = name.rsplit_once('@') else {
             return (name, Version::Latest);
         };
-        if let Some(version) = at.strip_prefix(['v', 'V']).and_then(|digits| digits.parse().ok()) {
+        if let Some(version) = at
+            .strip_prefix(['v', 'V'])
+            .and_then(|digits| digits.parse().ok())
+        {
             return (table, Version::At(version));
         }
         match parse_compact(at, &self.zone) {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use arrow::array::{RecordBatch, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::Session;
-use datafusion::common::{exec_err, not_impl_err};
 use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{exec_err, not_impl_err};
 use datafusion::error::Result;
 use datafusion::execution::session_state::SessionState;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -19,8 +19,11 @@ use futures::future::BoxFuture;
 use futures::stream;
 
 /// What is run: it gets the node's inputs and answers a row count.
-pub(crate) type Statement =
-    Arc<dyn Fn(Vec<Arc<dyn ExecutionPlan>>, Arc<TaskContext>) -> BoxFuture<'static, Result<u64>> + Send + Sync>;
+pub(crate) type Statement = Arc<
+    dyn Fn(Vec<Arc<dyn ExecutionPlan>>, Arc<TaskContext>) -> BoxFuture<'static, Result<u64>>
+        + Send
+        + Sync,
+>;
 
 /// A statement as a plan.
 #[derive(Clone)]
@@ -33,7 +36,11 @@ pub(crate) struct StatementExec {
 
 impl StatementExec {
     /// A statement over inputs that keep their partitions.
-    pub(crate) fn new(name: &'static str, inputs: Vec<Arc<dyn ExecutionPlan>>, statement: Statement) -> StatementExec {
+    pub(crate) fn new(
+        name: &'static str,
+        inputs: Vec<Arc<dyn ExecutionPlan>>,
+        statement: Statement,
+    ) -> StatementExec {
         let schema = count_schema();
         let properties = PlanProperties::new(
             EquivalenceProperties::new(schema),
@@ -41,7 +48,12 @@ impl StatementExec {
             EmissionType::Final,
             Boundedness::Bounded,
         );
-        StatementExec { name, inputs, statement, properties: Arc::new(properties) }
+        StatementExec {
+            name,
+            inputs,
+            statement,
+            properties: Arc::new(properties),
+        }
     }
 
     /// The session's state, which a statement keeps until it runs.
@@ -54,7 +66,11 @@ impl StatementExec {
 }
 
 fn count_schema() -> SchemaRef {
-    Arc::new(Schema::new(vec![Field::new("count", DataType::UInt64, false)]))
+    Arc::new(Schema::new(vec![Field::new(
+        "count",
+        DataType::UInt64,
+        false,
+    )]))
 }
 
 impl fmt::Debug for StatementExec {
@@ -87,8 +103,14 @@ impl ExecutionPlan for StatementExec {
         vec![false; self.inputs.len()]
     }
 
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(Arc::new(StatementExec { inputs: children, ..self.as_ref().clone() }))
+    fn with_new_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(Arc::new(StatementExec {
+            inputs: children,
+            ..self.as_ref().clone()
+        }))
     }
 
     fn apply_expressions(
@@ -98,7 +120,11 @@ impl ExecutionPlan for StatementExec {
         Ok(TreeNodeRecursion::Continue)
     }
 
-    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+    fn execute(
+        &self,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
         if partition != 0 {
             return exec_err!("{} has one partition", self.name);
         }
@@ -107,7 +133,10 @@ impl ExecutionPlan for StatementExec {
         let answer = Arc::clone(&schema);
         let batches = stream::once(async move {
             let count = run.await?;
-            Ok(RecordBatch::try_new(answer, vec![Arc::new(UInt64Array::from(vec![count]))])?)
+            Ok(RecordBatch::try_new(
+                answer,
+                vec![Arc::new(UInt64Array::from(vec![count]))],
+            )?)
         });
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
     }

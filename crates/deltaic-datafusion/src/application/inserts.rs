@@ -38,7 +38,12 @@ impl InsertPlanner for Inserts {
             InsertOp::Replace => return not_impl_err!("REPLACE INTO a Delta table"),
         };
         let statement = move |inputs: Vec<Arc<dyn ExecutionPlan>>, _context| {
-            let (state, snapshot, checks, zone) = (state.clone(), snapshot.clone(), checks.clone(), zone.clone());
+            let (state, snapshot, checks, zone) = (
+                state.clone(),
+                snapshot.clone(),
+                checks.clone(),
+                zone.clone(),
+            );
             let run = async move {
                 let commit = CommitContext::default();
                 let mut ctx = WriteContext::new(&state, &commit);
@@ -47,14 +52,34 @@ impl InsertPlanner for Inserts {
                     return not_impl_err!("an INSERT without rows");
                 };
                 let report = if overwrites {
-                    overwrite(&ctx, &snapshot, Overwrite { checks, ..Overwrite::new(input, OverwriteScope::Table) }).await
+                    overwrite(
+                        &ctx,
+                        &snapshot,
+                        Overwrite {
+                            checks,
+                            ..Overwrite::new(input, OverwriteScope::Table)
+                        },
+                    )
+                    .await
                 } else {
-                    append(&ctx, &snapshot, Append { checks, ..Append::new(input) }).await
+                    append(
+                        &ctx,
+                        &snapshot,
+                        Append {
+                            checks,
+                            ..Append::new(input)
+                        },
+                    )
+                    .await
                 };
                 Ok(report.map_err(wrap)?.rows)
             };
             Box::pin(run) as futures::future::BoxFuture<'static, Result<u64>>
         };
-        Ok(Arc::new(StatementExec::new("DeltaInsertExec", vec![input], Arc::new(statement))))
+        Ok(Arc::new(StatementExec::new(
+            "DeltaInsertExec",
+            vec![input],
+            Arc::new(statement),
+        )))
     }
 }

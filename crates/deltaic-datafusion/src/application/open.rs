@@ -53,7 +53,9 @@ pub async fn provider(store: &TableStore, version: Version) -> DeltaResult<Delta
         Version::AsOf(millis) => {
             let newest = Snapshot::load(store, None).await?;
             let version = history::version_at_timestamp(&newest, millis).await?;
-            newest.at_version(version.into_version(millis, &Zone::utc())?).await?
+            newest
+                .at_version(version.into_version(millis, &Zone::utc())?)
+                .await?
         }
     };
     Ok(DeltaTableProvider::try_new(snapshot)?.with_inserts(Arc::new(Inserts)))

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use datafusion::catalog::Session;
 use datafusion::error::Result;
+use datafusion::execution::context::QueryPlanner;
 use datafusion::execution::session_state::SessionState;
+use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::{LogicalPlan, UserDefinedLogicalNode};
 use datafusion::physical_plan::ExecutionPlan;
-use datafusion::execution::context::QueryPlanner;
-use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
 
 use super::exec::StatementExec;
@@ -26,7 +26,11 @@ pub struct DeltaQueryPlanner;
 
 #[async_trait]
 impl QueryPlanner for DeltaQueryPlanner {
-    async fn create_physical_plan(&self, logical_plan: &LogicalPlan, session: &dyn Session) -> Result<Arc<dyn ExecutionPlan>> {
+    async fn create_physical_plan(
+        &self,
+        logical_plan: &LogicalPlan,
+        session: &dyn Session,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
         DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(DeltaExtensionPlanner)])
             .create_physical_plan(logical_plan, session)
             .await
@@ -76,11 +80,28 @@ async fn run(state: &SessionState, node: DeltaDmlNode) -> Result<u64> {
     let snapshot = node.provider.snapshot();
     let qualifier = Some(node.qualifier);
     let report = match node.change {
-        RowChange::Delete => delete(&ctx, snapshot, Delete { predicate: node.predicate, qualifier, predicate_text: None }).await,
+        RowChange::Delete => {
+            delete(
+                &ctx,
+                snapshot,
+                Delete {
+                    predicate: node.predicate,
+                    qualifier,
+                    predicate_text: None,
+                },
+            )
+            .await
+        }
         RowChange::Truncate => truncate(&ctx, snapshot).await,
         RowChange::Update(assignments) => {
             let checks = table_checks(state, snapshot)?;
-            let request = Update { assignments, predicate: node.predicate, qualifier, predicate_text: None, checks };
+            let request = Update {
+                assignments,
+                predicate: node.predicate,
+                qualifier,
+                predicate_text: None,
+                checks,
+            };
             update(&ctx, snapshot, request).await
         }
     };

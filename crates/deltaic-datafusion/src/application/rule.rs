@@ -11,7 +11,9 @@ use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchemaRef, TableReference, plan_err};
 use datafusion::datasource::source_as_provider;
 use datafusion::error::Result;
-use datafusion::logical_expr::{DmlStatement, Expr, Extension, LogicalPlan, UserDefinedLogicalNodeCore, WriteOp};
+use datafusion::logical_expr::{
+    DmlStatement, Expr, Extension, LogicalPlan, UserDefinedLogicalNodeCore, WriteOp,
+};
 use datafusion::optimizer::analyzer::AnalyzerRule;
 
 use crate::provider::{DeltaTableProvider, as_delta};
@@ -60,7 +62,13 @@ impl PartialOrd for DeltaDmlNode {
 impl DeltaDmlNode {
     fn key(&self) -> (&RowChange, &Option<Expr>, &TableReference, String, i64) {
         let snapshot = self.provider.snapshot();
-        (&self.change, &self.predicate, &self.qualifier, snapshot.store().root().to_string(), snapshot.version())
+        (
+            &self.change,
+            &self.predicate,
+            &self.qualifier,
+            snapshot.store().root().to_string(),
+            snapshot.version(),
+        )
     }
 }
 
@@ -107,7 +115,9 @@ impl AnalyzerRule for DeltaDmlRule {
     fn analyze(&self, plan: LogicalPlan, _config: &ConfigOptions) -> Result<LogicalPlan> {
         plan.transform_up(|node| match &node {
             LogicalPlan::Dml(statement) => match take_over(statement)? {
-                Some(taken) => Ok(Transformed::yes(LogicalPlan::Extension(Extension { node: Arc::new(taken) }))),
+                Some(taken) => Ok(Transformed::yes(LogicalPlan::Extension(Extension {
+                    node: Arc::new(taken),
+                }))),
                 None => Ok(Transformed::no(node)),
             },
             _ => Ok(Transformed::no(node)),
@@ -176,11 +186,16 @@ fn filtered(plan: &LogicalPlan, verb: &str) -> Result<(Option<Expr>, TableRefere
             };
             Ok((Some(predicate), qualifier))
         }
-        LogicalPlan::TableScan(scan) if scan.fetch.is_none() && scan.filters.is_empty() => Ok((None, scan.table_name.clone())),
+        LogicalPlan::TableScan(scan) if scan.fetch.is_none() && scan.filters.is_empty() => {
+            Ok((None, scan.table_name.clone()))
+        }
         LogicalPlan::SubqueryAlias(alias) => {
             let (predicate, _) = filtered(&alias.input, verb)?;
             Ok((predicate, alias.alias.clone()))
         }
-        other => plan_err!("this form of {verb} is not supported for Delta tables: {}", other.display()),
+        other => plan_err!(
+            "this form of {verb} is not supported for Delta tables: {}",
+            other.display()
+        ),
     }
 }

@@ -6,6 +6,7 @@ use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::optimizer::analyzer::{Analyzer, AnalyzerRule};
 use datafusion::prelude::SessionContext;
 
+use super::factory::DeltaTableFactory;
 use super::planner::DeltaQueryPlanner;
 use super::rule::DeltaDmlRule;
 use super::travel::VersionGuard;
@@ -22,6 +23,8 @@ pub fn configure(builder: SessionStateBuilder) -> SessionStateBuilder {
         .with_analyzer_rules(rules)
         .with_relation_planners(vec![Arc::new(VersionGuard)])
         .with_query_planner(Arc::new(DeltaQueryPlanner))
+        .with_table_factory("DELTA".to_string(), Arc::new(DeltaTableFactory))
+        .with_table_factory("DELTATABLE".to_string(), Arc::new(DeltaTableFactory))
 }
 
 /// A session with DataFusion's defaults that understands Delta tables.

@@ -51,15 +51,26 @@ impl DeltaLogicalCodec {
             partition_columns: table.partition_columns.clone(),
             mode: table.mode,
             zone: table.zone.name().to_string(),
-            files: files.iter().map(|file| FileMessage::of(Some(&file.rows), None)).collect(),
+            files: files
+                .iter()
+                .map(|file| FileMessage::of(Some(&file.rows), None))
+                .collect(),
         };
-        let lines: Vec<String> = files.iter().map(|file| Action::Add(file.add.as_ref().clone()).to_json_line()).collect();
+        let lines: Vec<String> = files
+            .iter()
+            .map(|file| Action::Add(file.add.as_ref().clone()).to_json_line())
+            .collect();
         frame(&message, lines.join("\n").as_bytes(), buf)
     }
 }
 
 impl LogicalExtensionCodec for DeltaLogicalCodec {
-    fn try_decode(&self, _buf: &[u8], _inputs: &[LogicalPlan], _ctx: &TaskContext) -> Result<Extension> {
+    fn try_decode(
+        &self,
+        _buf: &[u8],
+        _inputs: &[LogicalPlan],
+        _ctx: &TaskContext,
+    ) -> Result<Extension> {
         not_impl_err!("no logical node of Delta tables is encoded")
     }
 
@@ -67,7 +78,12 @@ impl LogicalExtensionCodec for DeltaLogicalCodec {
         not_impl_err!("encoding of {}", node.node.name())
     }
 
-    fn try_encode_table_provider(&self, table_ref: &TableReference, node: Arc<dyn TableProvider>, buf: &mut Vec<u8>) -> Result<()> {
+    fn try_encode_table_provider(
+        &self,
+        table_ref: &TableReference,
+        node: Arc<dyn TableProvider>,
+        buf: &mut Vec<u8>,
+    ) -> Result<()> {
         if let Some(decoded) = node.downcast_ref::<PinnedTable>() {
             return self.encode(decoded, &decoded.files, buf);
         }
@@ -85,7 +101,8 @@ impl LogicalExtensionCodec for DeltaLogicalCodec {
         _ctx: &TaskContext,
     ) -> Result<Arc<dyn TableProvider>> {
         let (message, rest): (TableMessage, &[u8]) = unframe(buf)?;
-        let damaged = |what: &str| exec_datafusion_err!("an encoded Delta table is damaged: {what}");
+        let damaged =
+            |what: &str| exec_datafusion_err!("an encoded Delta table is damaged: {what}");
         let lines = std::str::from_utf8(rest).map_err(|_| damaged("not UTF-8"))?;
         let mut adds: Vec<Arc<Add>> = Vec::new();
         for line in lines.lines() {
@@ -97,12 +114,23 @@ impl LogicalExtensionCodec for DeltaLogicalCodec {
         let files = adds
             .into_iter()
             .zip(&message.files)
-            .map(|(add, message)| Ok(ScanFile { add, rows: message.rows(&self.factory)?.unwrap_or_default() }))
+            .map(|(add, message)| {
+                Ok(ScanFile {
+                    add,
+                    rows: message.rows(&self.factory)?.unwrap_or_default(),
+                })
+            })
             .collect::<Result<Vec<_>>>()?;
         let store = self.factory.open(&message.table).map_err(wrap)?;
         let schema = StructType::from_json(&message.schema).map_err(wrap)?;
         let zone = Zone::parse(&message.zone).ok_or_else(|| damaged("unknown zone"))?;
-        Ok(Arc::new(PinnedTable::new(store, schema, message.partition_columns, message.mode, zone, files)))
+        Ok(Arc::new(PinnedTable::new(
+            store,
+            schema,
+            message.partition_columns,
+            message.mode,
+            zone,
+            files,
+        )))
     }
 }
-

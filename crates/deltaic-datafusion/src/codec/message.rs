@@ -47,13 +47,27 @@ impl FileMessage {
     /// Of a file's restriction.
     pub(crate) fn of(rows: Option<&FileRows>, physical_rows: Option<u64>) -> FileMessage {
         let payload = |set: &Option<Arc<RoaringTreemap>>| {
-            set.as_ref().map(|set| DeletionVector { rows: set.as_ref().clone() }.to_payload())
+            set.as_ref().map(|set| {
+                DeletionVector {
+                    rows: set.as_ref().clone(),
+                }
+                .to_payload()
+            })
         };
         match rows {
-            None => FileMessage { physical_rows, ..FileMessage::default() },
+            None => FileMessage {
+                physical_rows,
+                ..FileMessage::default()
+            },
             Some(rows) => FileMessage {
-                table: rows.vector.as_ref().map(|vector| vector.store().root().to_string()),
-                vector: rows.vector.as_ref().map(|vector| vector.descriptor().clone()),
+                table: rows
+                    .vector
+                    .as_ref()
+                    .map(|vector| vector.store().root().to_string()),
+                vector: rows
+                    .vector
+                    .as_ref()
+                    .map(|vector| vector.descriptor().clone()),
                 physical_rows,
                 without: payload(&rows.without),
                 only: payload(&rows.only),
@@ -65,7 +79,9 @@ impl FileMessage {
     pub(crate) fn rows(&self, factory: &StorageFactory) -> Result<Option<FileRows>> {
         let set = |payload: &Option<Vec<u8>>| -> Result<Option<Arc<RoaringTreemap>>> {
             match payload {
-                Some(payload) => Ok(Some(Arc::new(DeletionVector::from_payload(payload).map_err(wrap)?.rows))),
+                Some(payload) => Ok(Some(Arc::new(
+                    DeletionVector::from_payload(payload).map_err(wrap)?.rows,
+                ))),
                 None => Ok(None),
             }
         };
@@ -76,15 +92,21 @@ impl FileMessage {
             }
             _ => None,
         };
-        let rows = FileRows { vector, without: set(&self.without)?, only: set(&self.only)? };
+        let rows = FileRows {
+            vector,
+            without: set(&self.without)?,
+            only: set(&self.only)?,
+        };
         Ok((!rows.is_all()).then_some(rows))
     }
 }
 
 /// Puts a message and bytes together.
 pub(crate) fn frame(message: &impl Serialize, rest: &[u8], out: &mut Vec<u8>) -> Result<()> {
-    let head = serde_json::to_vec(message).map_err(|error| exec_datafusion_err!("a scan cannot be encoded: {error}"))?;
-    let length = u32::try_from(head.len()).map_err(|_| exec_datafusion_err!("a scan of more than 4 GiB cannot be encoded"))?;
+    let head = serde_json::to_vec(message)
+        .map_err(|error| exec_datafusion_err!("a scan cannot be encoded: {error}"))?;
+    let length = u32::try_from(head.len())
+        .map_err(|_| exec_datafusion_err!("a scan of more than 4 GiB cannot be encoded"))?;
     out.extend(length.to_le_bytes());
     out.extend(head);
     out.extend(rest);
@@ -97,6 +119,7 @@ pub(crate) fn unframe<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, &[u8])> {
     let (length, rest) = bytes.split_first_chunk::<4>().ok_or_else(short)?;
     let length = u32::from_le_bytes(*length) as usize;
     let head = rest.get(..length).ok_or_else(short)?;
-    let message = serde_json::from_slice(head).map_err(|error| exec_datafusion_err!("an encoded Delta scan is damaged: {error}"))?;
+    let message = serde_json::from_slice(head)
+        .map_err(|error| exec_datafusion_err!("an encoded Delta scan is damaged: {error}"))?;
     Ok((message, rest.get(length..).unwrap_or_default()))
 }

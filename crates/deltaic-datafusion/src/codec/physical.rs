@@ -8,7 +8,9 @@ use datafusion::datasource::source::{DataSource, DataSourceExec};
 use datafusion::error::Result;
 use datafusion::execution::TaskContext;
 use datafusion::physical_plan::ExecutionPlan;
-use datafusion_proto::physical_plan::{PhysicalExtensionCodec, PhysicalPlanDecodeContext, PhysicalProtoConverterExtension};
+use datafusion_proto::physical_plan::{
+    PhysicalExtensionCodec, PhysicalPlanDecodeContext, PhysicalProtoConverterExtension,
+};
 use datafusion_proto::protobuf::PhysicalPlanNode;
 use deltaic_storage::StorageFactory;
 use prost::Message;
@@ -41,7 +43,10 @@ impl PhysicalExtensionCodec for DeltaPhysicalCodec {
         converter: &dyn PhysicalProtoConverterExtension,
     ) -> Result<()> {
         let Some((config, source)) = delta_scan(&node) else {
-            return not_impl_err!("encoding of {} (only scans of Delta tables are)", node.name());
+            return not_impl_err!(
+                "encoding of {} (only scans of Delta tables are)",
+                node.name()
+            );
         };
         if !source.inner().table_schema().virtual_columns().is_empty() {
             return not_impl_err!("encoding of a scan with row positions");
@@ -50,9 +55,18 @@ impl PhysicalExtensionCodec for DeltaPhysicalCodec {
             .file_groups
             .iter()
             .flat_map(FileGroup::iter)
-            .map(|file| FileMessage::of(file.extension::<FileRows>(), file.extension::<PhysicalRows>().map(|rows| rows.0)))
+            .map(|file| {
+                FileMessage::of(
+                    file.extension::<FileRows>(),
+                    file.extension::<PhysicalRows>().map(|rows| rows.0),
+                )
+            })
             .collect();
-        let message = ScanMessage { columns: source.columns().as_ref().clone(), preserve_order: config.preserve_order, files };
+        let message = ScanMessage {
+            columns: source.columns().as_ref().clone(),
+            preserve_order: config.preserve_order,
+            files,
+        };
         let mut plain = config.clone();
         plain.file_source = Arc::clone(source.inner());
         plain.expr_adapter_factory = None;
@@ -69,10 +83,12 @@ impl PhysicalExtensionCodec for DeltaPhysicalCodec {
         converter: &dyn PhysicalProtoConverterExtension,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let (message, rest): (ScanMessage, &[u8]) = unframe(buf)?;
-        let node = PhysicalPlanNode::decode(rest)
-            .map_err(|error| datafusion::common::exec_datafusion_err!("an encoded Delta scan is damaged: {error}"))?;
+        let node = PhysicalPlanNode::decode(rest).map_err(|error| {
+            datafusion::common::exec_datafusion_err!("an encoded Delta scan is damaged: {error}")
+        })?;
         register(&ctx.runtime_env(), &self.factory)?;
-        let plain = converter.proto_to_execution_plan(&node, &PhysicalPlanDecodeContext::new(ctx, self))?;
+        let plain =
+            converter.proto_to_execution_plan(&node, &PhysicalPlanDecodeContext::new(ctx, self))?;
         let Some(config) = scan_config(&plain) else {
             return not_impl_err!("an encoded Delta scan without a scan");
         };
@@ -114,6 +130,9 @@ fn scan_config(node: &Arc<dyn ExecutionPlan>) -> Option<&FileScanConfig> {
 
 fn delta_scan(node: &Arc<dyn ExecutionPlan>) -> Option<(&FileScanConfig, &DeltaSource)> {
     let config = scan_config(node)?;
-    let source = config.file_source().as_ref().downcast_ref::<DeltaSource>()?;
+    let source = config
+        .file_source()
+        .as_ref()
+        .downcast_ref::<DeltaSource>()?;
     Some((config, source))
 }

@@ -40,11 +40,19 @@ impl FieldMap {
     /// The position of this field among the fields of a file, if the file has it.
     pub fn find(&self, mode: MappingMode, fields: &Fields) -> Option<usize> {
         match mode {
-            MappingMode::Id if self.id.is_some() => fields.iter().position(|field| field_id(field) == self.id),
+            MappingMode::Id if self.id.is_some() => {
+                fields.iter().position(|field| field_id(field) == self.id)
+            }
             // The parts of a variant have no ids.
             _ => {
-                let exact = fields.iter().position(|field| *field.name() == self.physical);
-                exact.or_else(|| fields.iter().position(|field| field.name().eq_ignore_ascii_case(&self.physical)))
+                let exact = fields
+                    .iter()
+                    .position(|field| *field.name() == self.physical);
+                exact.or_else(|| {
+                    fields
+                        .iter()
+                        .position(|field| field.name().eq_ignore_ascii_case(&self.physical))
+                })
             }
         }
     }
@@ -73,7 +81,10 @@ impl ColumnMap {
 
 /// The Parquet field id of an Arrow field that was read from a file.
 pub fn field_id(field: &Field) -> Option<i32> {
-    field.metadata().get(PARQUET_FIELD_ID_META_KEY).and_then(|id| id.parse().ok())
+    field
+        .metadata()
+        .get(PARQUET_FIELD_ID_META_KEY)
+        .and_then(|id| id.parse().ok())
 }
 
 /// Whether any field of a file, at any depth, carries an id.

@@ -42,7 +42,13 @@ impl Reshape {
     ///
     /// # Errors
     /// [`TypeMismatch`]: Spark would not read the one as the other.
-    pub fn plan(mode: MappingMode, map: &FieldMap, logical: &DataType, physical: &DataType, path: &str) -> Result<Reshape> {
+    pub fn plan(
+        mode: MappingMode,
+        map: &FieldMap,
+        logical: &DataType,
+        physical: &DataType,
+        path: &str,
+    ) -> Result<Reshape> {
         Reshape::with_rule(mode, map, logical, physical, path, &is_readable)
     }
 
@@ -72,34 +78,73 @@ impl Reshape {
                         let shape = match source {
                             Some(at) => {
                                 let path = format!("{path}.{}", field.name());
-                                Reshape::with_rule(mode, child, field.data_type(), have[at].data_type(), &path, rule)?
+                                Reshape::with_rule(
+                                    mode,
+                                    child,
+                                    field.data_type(),
+                                    have[at].data_type(),
+                                    &path,
+                                    rule,
+                                )?
                             }
                             None => Reshape::Keep,
                         };
                         Ok(Child { source, shape })
                     })
                     .collect::<Result<Vec<_>>>()?;
-                let same = want == have && children.iter().enumerate().all(|(at, c)| c.source == Some(at) && c.shape == Reshape::Keep);
-                Ok(if same { Reshape::Keep } else { Reshape::Struct(want.clone(), children) })
+                let same = want == have
+                    && children
+                        .iter()
+                        .enumerate()
+                        .all(|(at, c)| c.source == Some(at) && c.shape == Reshape::Keep);
+                Ok(if same {
+                    Reshape::Keep
+                } else {
+                    Reshape::Struct(want.clone(), children)
+                })
             }
             (DataType::List(want), DataType::List(have)) => {
                 let own = leaf_map("element");
                 let child = map.children.first().unwrap_or(&own);
-                let shape = Reshape::with_rule(mode, child, want.data_type(), have.data_type(), &format!("{path}.element"), rule)?;
-                Ok(if want == have && shape == Reshape::Keep { Reshape::Keep } else { Reshape::List(Arc::clone(want), Box::new(shape)) })
+                let shape = Reshape::with_rule(
+                    mode,
+                    child,
+                    want.data_type(),
+                    have.data_type(),
+                    &format!("{path}.element"),
+                    rule,
+                )?;
+                Ok(if want == have && shape == Reshape::Keep {
+                    Reshape::Keep
+                } else {
+                    Reshape::List(Arc::clone(want), Box::new(shape))
+                })
             }
             (DataType::Map(want, _), DataType::Map(have, _)) => {
-                let (DataType::Struct(want_pair), DataType::Struct(have_pair)) = (want.data_type(), have.data_type()) else {
+                let (DataType::Struct(want_pair), DataType::Struct(have_pair)) =
+                    (want.data_type(), have.data_type())
+                else {
                     return Err(mismatch(path, logical, physical));
                 };
                 let own = leaf_map("entry");
                 let plan = |at: usize, name: &str| {
                     let child = map.children.get(at).unwrap_or(&own);
-                    Reshape::with_rule(mode, child, want_pair[at].data_type(), have_pair[at].data_type(), &format!("{path}.{name}"), rule)
+                    Reshape::with_rule(
+                        mode,
+                        child,
+                        want_pair[at].data_type(),
+                        have_pair[at].data_type(),
+                        &format!("{path}.{name}"),
+                        rule,
+                    )
                 };
                 let (key, value) = (plan(0, "key")?, plan(1, "value")?);
                 let same = logical == physical && key == Reshape::Keep && value == Reshape::Keep;
-                Ok(if same { Reshape::Keep } else { Reshape::Map(Arc::clone(want), Box::new(key), Box::new(value)) })
+                Ok(if same {
+                    Reshape::Keep
+                } else {
+                    Reshape::Map(Arc::clone(want), Box::new(key), Box::new(value))
+                })
             }
             _ if logical == physical => Ok(Reshape::Keep),
             _ if rule(physical, logical) => Ok(Reshape::Cast(logical.clone())),
@@ -114,12 +159,24 @@ impl Reshape {
     pub fn apply(&self, array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         match self {
             Reshape::Keep => Ok(Arc::clone(array)),
-            Reshape::Cast(to) => cast_with_options(array, to, &CastOptions { safe: false, ..CastOptions::default() }),
+            Reshape::Cast(to) => cast_with_options(
+                array,
+                to,
+                &CastOptions {
+                    safe: false,
+                    ..CastOptions::default()
+                },
+            ),
             Reshape::Struct(fields, children) => {
                 let from = array
                     .as_any()
                     .downcast_ref::<StructArray>()
-                    .ok_or_else(|| ArrowError::CastError(format!("expected a struct, found {}", array.data_type())))?;
+                    .ok_or_else(|| {
+                        ArrowError::CastError(format!(
+                            "expected a struct, found {}",
+                            array.data_type()
+                        ))
+                    })?;
                 let columns = children
                     .iter()
                     .zip(fields)
@@ -129,35 +186,60 @@ impl Reshape {
                     })
                     .collect::<Result<Vec<_>, _>>()?;
                 if columns.is_empty() {
-                    return Ok(Arc::new(StructArray::new_empty_fields(from.len(), from.nulls().cloned())));
+                    return Ok(Arc::new(StructArray::new_empty_fields(
+                        from.len(),
+                        from.nulls().cloned(),
+                    )));
                 }
-                Ok(Arc::new(StructArray::try_new(fields.clone(), columns, from.nulls().cloned())?))
+                Ok(Arc::new(StructArray::try_new(
+                    fields.clone(),
+                    columns,
+                    from.nulls().cloned(),
+                )?))
             }
             Reshape::List(field, shape) => {
-                let from = array
-                    .as_any()
-                    .downcast_ref::<ListArray>()
-                    .ok_or_else(|| ArrowError::CastError(format!("expected a list, found {}", array.data_type())))?;
+                let from = array.as_any().downcast_ref::<ListArray>().ok_or_else(|| {
+                    ArrowError::CastError(format!("expected a list, found {}", array.data_type()))
+                })?;
                 let values = shape.apply(from.values())?;
-                Ok(Arc::new(ListArray::try_new(Arc::clone(field), from.offsets().clone(), values, from.nulls().cloned())?))
+                Ok(Arc::new(ListArray::try_new(
+                    Arc::clone(field),
+                    from.offsets().clone(),
+                    values,
+                    from.nulls().cloned(),
+                )?))
             }
             Reshape::Map(field, key, value) => {
-                let from = array
-                    .as_any()
-                    .downcast_ref::<MapArray>()
-                    .ok_or_else(|| ArrowError::CastError(format!("expected a map, found {}", array.data_type())))?;
+                let from = array.as_any().downcast_ref::<MapArray>().ok_or_else(|| {
+                    ArrowError::CastError(format!("expected a map, found {}", array.data_type()))
+                })?;
                 let DataType::Struct(pair) = field.data_type() else {
                     return Err(ArrowError::CastError("a map without entries".to_string()));
                 };
-                let entries = StructArray::try_new(pair.clone(), vec![key.apply(from.keys())?, value.apply(from.values())?], None)?;
-                Ok(Arc::new(MapArray::try_new(Arc::clone(field), from.offsets().clone(), entries, from.nulls().cloned(), false)?))
+                let entries = StructArray::try_new(
+                    pair.clone(),
+                    vec![key.apply(from.keys())?, value.apply(from.values())?],
+                    None,
+                )?;
+                Ok(Arc::new(MapArray::try_new(
+                    Arc::clone(field),
+                    from.offsets().clone(),
+                    entries,
+                    from.nulls().cloned(),
+                    false,
+                )?))
             }
         }
     }
 }
 
 fn leaf_map(name: &str) -> FieldMap {
-    FieldMap { name: name.to_string(), physical: name.to_string(), id: None, children: Vec::new() }
+    FieldMap {
+        name: name.to_string(),
+        physical: name.to_string(),
+        id: None,
+        children: Vec::new(),
+    }
 }
 
 fn mismatch(path: &str, logical: &DataType, physical: &DataType) -> DataFusionError {
@@ -181,7 +263,11 @@ pub struct TypeMismatch {
 
 impl std::fmt::Display for TypeMismatch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "column {}: expected {}, the file holds {}", self.column, self.logical, self.physical)
+        write!(
+            f,
+            "column {}: expected {}, the file holds {}",
+            self.column, self.logical, self.physical
+        )
     }
 }
 
@@ -203,15 +289,20 @@ fn is_readable(from: &DataType, to: &DataType) -> bool {
         }
         (Date32, Timestamp(_, None)) => true,
         (Timestamp(_, _), Timestamp(TimeUnit::Microsecond, _)) => true,
-        (Utf8 | LargeUtf8 | Utf8View, Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView) => true,
-        (Binary | LargeBinary | BinaryView | FixedSizeBinary(_), Binary | LargeBinary | BinaryView) => true,
+        (
+            Utf8 | LargeUtf8 | Utf8View,
+            Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView,
+        ) => true,
+        (
+            Binary | LargeBinary | BinaryView | FixedSizeBinary(_),
+            Binary | LargeBinary | BinaryView,
+        ) => true,
         (Binary | LargeBinary | BinaryView, Utf8 | LargeUtf8 | Utf8View) => true,
         (Dictionary(_, value), _) => value.as_ref() == to || is_readable(value, to),
         (Null, _) => true,
         _ => false,
     }
 }
-
 
 #[cfg(test)]
 #[path = "reshape_tests.rs"]

@@ -33,24 +33,45 @@ pub(crate) fn are_wanted(snapshot: &Snapshot) -> Result<bool> {
 pub(crate) fn matching_rows(files: &[Touched]) -> Vec<ScanFile> {
     files
         .iter()
-        .map(|touched| ScanFile { add: touched.add.clone(), rows: FileRows { only: touched.rows.clone(), ..FileRows::default() } })
+        .map(|touched| ScanFile {
+            add: touched.add.clone(),
+            rows: FileRows {
+                only: touched.rows.clone(),
+                ..FileRows::default()
+            },
+        })
         .collect()
 }
 
 /// The matching rows as they were, marked with what happens to them.
 pub(crate) fn old_rows(target: &DmlTarget, files: &[Touched], change: &str) -> Result<LogicalPlan> {
-    marked(target.rows(matching_rows(files))?.build().classed()?, change)
+    marked(
+        target.rows(matching_rows(files))?.build().classed()?,
+        change,
+    )
 }
 
 /// A plan's rows with the mark.
 pub(crate) fn marked(plan: LogicalPlan, change: &str) -> Result<LogicalPlan> {
-    let mut columns: Vec<Expr> = plan.schema().columns().into_iter().map(Expr::Column).collect();
+    let mut columns: Vec<Expr> = plan
+        .schema()
+        .columns()
+        .into_iter()
+        .map(Expr::Column)
+        .collect();
     columns.push(lit(change).alias(CHANGE_TYPE));
-    LogicalPlanBuilder::from(plan).project(columns).and_then(|plan| plan.build()).classed()
+    LogicalPlanBuilder::from(plan)
+        .project(columns)
+        .and_then(|plan| plan.build())
+        .classed()
 }
 
 /// Writes changes; the actions of the files.
-pub(crate) async fn write_changes(ctx: &WriteContext<'_>, snapshot: &Snapshot, changes: LogicalPlan) -> Result<Vec<Action>> {
+pub(crate) async fn write_changes(
+    ctx: &WriteContext<'_>,
+    snapshot: &Snapshot,
+    changes: LogicalPlan,
+) -> Result<Vec<Action>> {
     let mut fields = snapshot.schema().fields.clone();
     fields.push(StructField::nullable(CHANGE_TYPE, DataType::String));
     let prepared = Prepared::unchecked(ctx, snapshot, &StructType::new(fields), FileKind::Change)?;

@@ -38,26 +38,42 @@ pub struct Delete {
 ///
 /// # Errors
 /// Those of the condition, of reading and writing, conflicts with other writers, append-only tables.
-pub async fn delete(ctx: &WriteContext<'_>, snapshot: &Snapshot, request: Delete) -> Result<DmlReport> {
+pub async fn delete(
+    ctx: &WriteContext<'_>,
+    snapshot: &Snapshot,
+    request: Delete,
+) -> Result<DmlReport> {
     let mut watch = Stopwatch::start();
     let target = DmlTarget::new(ctx, snapshot, request.qualifier)?;
     target.check_changeable()?;
-    let text = request.predicate_text.unwrap_or_else(|| match &request.predicate {
-        Some(predicate) => predicate.to_string(),
-        None => "true".to_string(),
-    });
-    let operation = Operation::new("DELETE").text_parameter("predicate", serde_json::Value::from(vec![text]).to_string());
+    let text = request
+        .predicate_text
+        .unwrap_or_else(|| match &request.predicate {
+            Some(predicate) => predicate.to_string(),
+            None => "true".to_string(),
+        });
+    let operation = Operation::new("DELETE")
+        .text_parameter("predicate", serde_json::Value::from(vec![text]).to_string());
     let mut transaction = Transaction::begin(snapshot, operation);
     let mut done = deletion(ctx, &target, request.predicate.as_ref(), &mut transaction).await?;
     if done.actions.is_empty() {
-        return Ok(DmlReport { affected_rows: 0, commit: None });
+        return Ok(DmlReport {
+            affected_rows: 0,
+            commit: None,
+        });
     }
     done.metrics.total_ms = watch.total_ms();
     let _ = watch.lap_ms();
-    done.metrics.record(transaction.operation_mut(), ("numDeletedRows", done.deleted_rows));
+    done.metrics.record(
+        transaction.operation_mut(),
+        ("numDeletedRows", done.deleted_rows),
+    );
     transaction.stage_all(done.actions);
     let commit = transaction.commit(ctx.commit).await?.into_result()?;
-    Ok(DmlReport { affected_rows: done.deleted_rows, commit: Some(commit) })
+    Ok(DmlReport {
+        affected_rows: done.deleted_rows,
+        commit: Some(commit),
+    })
 }
 
 /// The deletion of rows, not yet committed.
@@ -79,17 +95,24 @@ pub(crate) async fn deletion(
 ) -> Result<Deletion> {
     let mut watch = Stopwatch::start();
     let found = find(ctx, target, predicate, transaction).await?;
-    let mut metrics = DmlMetrics { scan_ms: watch.lap_ms(), ..DmlMetrics::default() };
+    let mut metrics = DmlMetrics {
+        scan_ms: watch.lap_ms(),
+        ..DmlMetrics::default()
+    };
     let deleted_rows = found.rows();
     let vectors = target.snapshot.config().deletion_vectors_enabled()?;
     let mut actions = Vec::new();
     // Whole files and deletion vectors tell the change feed by themselves what went.
-    if !vectors && changes::are_wanted(&target.snapshot)? && !found.files.iter().all(Touched::is_whole) {
+    if !vectors
+        && changes::are_wanted(&target.snapshot)?
+        && !found.files.iter().all(Touched::is_whole)
+    {
         let changes = changes::old_rows(target, &found.files, "delete")?;
         actions.extend(changes::write_changes(ctx, &target.snapshot, changes).await?);
         metrics.change_files = actions.len();
     }
-    let (whole, partial): (Vec<Touched>, Vec<Touched>) = found.files.into_iter().partition(Touched::is_whole);
+    let (whole, partial): (Vec<Touched>, Vec<Touched>) =
+        found.files.into_iter().partition(Touched::is_whole);
     let now = ctx.now_ms();
     for touched in &whole {
         metrics.vectors_removed += usize::from(touched.add.deletion_vector.is_some());
@@ -105,8 +128,19 @@ pub(crate) async fn deletion(
         }
         metrics.rewrite_ms = watch.lap_ms();
     }
-    let (copied_rows, removed_files, removed_bytes) = (metrics.copied_rows, metrics.removed_files, metrics.removed_bytes);
-    Ok(Deletion { actions, deleted_rows, copied_rows, removed_files, removed_bytes, metrics })
+    let (copied_rows, removed_files, removed_bytes) = (
+        metrics.copied_rows,
+        metrics.removed_files,
+        metrics.removed_bytes,
+    );
+    Ok(Deletion {
+        actions,
+        deleted_rows,
+        copied_rows,
+        removed_files,
+        removed_bytes,
+        metrics,
+    })
 }
 
 /// New deletion vectors: the old one and the matching rows.
@@ -141,7 +175,11 @@ pub(crate) async fn mark(
         }
         actions.push(Action::Add(with_vector(&touched.add, descriptor, physical)));
     }
-    actions.extend(files.iter().map(|touched| Action::Remove(touched.add.to_remove(now, true))));
+    actions.extend(
+        files
+            .iter()
+            .map(|touched| Action::Remove(touched.add.to_remove(now, true))),
+    );
     Ok(())
 }
 
@@ -154,11 +192,15 @@ async fn rewrite(
     actions: &mut Vec<Action>,
     metrics: &mut DmlMetrics,
 ) -> Result<()> {
+    target.check_rewritable()?;
     let kept: Vec<ScanFile> = files
         .iter()
         .map(|touched| ScanFile {
             add: Arc::clone(&touched.add),
-            rows: FileRows { without: touched.rows.clone(), ..FileRows::default() },
+            rows: FileRows {
+                without: touched.rows.clone(),
+                ..FileRows::default()
+            },
         })
         .collect();
     let prepared = Prepared::copying(ctx, &target.snapshot)?;

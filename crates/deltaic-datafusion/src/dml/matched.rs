@@ -50,13 +50,18 @@ impl ScalarUDFImpl for Matched {
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let arrays = ColumnarValue::values_to_arrays(&args.args)?;
-        let (files, rows) = (arrays[0].as_primitive::<Int64Type>(), arrays[1].as_primitive::<Int64Type>());
+        let (files, rows) = (
+            arrays[0].as_primitive::<Int64Type>(),
+            arrays[1].as_primitive::<Int64Type>(),
+        );
         let answers: BooleanArray = files
             .values()
             .iter()
             .zip(rows.values())
             .map(|(file, row)| {
-                let matched = usize::try_from(*file).ok().and_then(|file| self.rows.get(file));
+                let matched = usize::try_from(*file)
+                    .ok()
+                    .and_then(|file| self.rows.get(file));
                 Some(match matched {
                     Some(Some(set)) => u64::try_from(*row).is_ok_and(|row| set.contains(row)),
                     Some(None) => true,
@@ -70,8 +75,14 @@ impl ScalarUDFImpl for Matched {
 
 /// Whether the row at hand is among `rows` (one set for each file of the scan).
 pub(crate) fn is_matched(rows: Vec<Option<Arc<RoaringTreemap>>>) -> Expr {
-    let signature = Signature::exact(vec![DataType::Int64, DataType::Int64], Volatility::Immutable);
-    let function = ScalarUDF::new_from_impl(Matched { rows: Arc::new(rows), signature });
+    let signature = Signature::exact(
+        vec![DataType::Int64, DataType::Int64],
+        Volatility::Immutable,
+    );
+    let function = ScalarUDF::new_from_impl(Matched {
+        rows: Arc::new(rows),
+        signature,
+    });
     debug_assert!((&function as &dyn Any).is::<ScalarUDF>());
     function.call(vec![ident(FILE_COLUMN), ident(ROW_COLUMN)])
 }

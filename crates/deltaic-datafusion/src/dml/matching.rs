@@ -71,7 +71,14 @@ pub(crate) async fn find(
     predicate: Option<&Expr>,
     transaction: &mut Transaction,
 ) -> Result<Matches> {
-    let all: Vec<ScanFile> = target.snapshot.files().await?.iter().cloned().map(ScanFile::whole).collect();
+    let all: Vec<ScanFile> = target
+        .snapshot
+        .files()
+        .await?
+        .iter()
+        .cloned()
+        .map(ScanFile::whole)
+        .collect();
     let predicate = predicate.map(|predicate| simplified(target, predicate));
     let Some(predicate) = predicate.filter(|predicate| !is_true(predicate)) else {
         transaction.read_whole_table();
@@ -85,21 +92,35 @@ pub(crate) async fn find(
         // The subquery may read this table too.
         transaction.read_whole_table();
     } else {
-        transaction.read_where(to_predicate(&unqualified(&predicate)?, target.snapshot.schema()));
+        transaction.read_where(to_predicate(
+            &unqualified(&predicate)?,
+            target.snapshot.schema(),
+        ));
     }
     if is_partition_only(layout, &predicate) {
         let keep = matches(ctx.session, layout, &ctx.zone, &all, &[&predicate]).classed()?;
-        let files: Vec<ScanFile> = all.into_iter().zip(keep).filter_map(|(file, keep)| keep.then_some(file)).collect();
+        let files: Vec<ScanFile> = all
+            .into_iter()
+            .zip(keep)
+            .filter_map(|(file, keep)| keep.then_some(file))
+            .collect();
         transaction.read_files(files.iter().map(|file| file.add.as_ref()));
         return whole(target, files).await;
     }
     let conjuncts = split_conjunction_owned(unqualified_if_plain(&predicate)?);
-    let candidates = target.provider.scan_files(ctx.session, &conjuncts).await.classed()?;
+    let candidates = target
+        .provider
+        .scan_files(ctx.session, &conjuncts)
+        .await
+        .classed()?;
     transaction.read_files(candidates.iter().map(|file| file.add.as_ref()));
     if candidates.is_empty() {
         return Ok(Matches::default());
     }
-    let adds: Vec<Arc<Add>> = candidates.iter().map(|file| Arc::clone(&file.add)).collect();
+    let adds: Vec<Arc<Add>> = candidates
+        .iter()
+        .map(|file| Arc::clone(&file.add))
+        .collect();
     let plan = target
         .positions(candidates)?
         .filter(predicate)
@@ -114,9 +135,13 @@ pub(crate) async fn find(
         let files = batch.column(0).as_primitive::<Int64Type>().values();
         let rows = batch.column(1).as_primitive::<Int64Type>().values();
         for (file, row) in files.iter().zip(rows) {
-            let slot = usize::try_from(*file).ok().and_then(|file| found.get_mut(file));
+            let slot = usize::try_from(*file)
+                .ok()
+                .and_then(|file| found.get_mut(file));
             let (Some(slot), Ok(row)) = (slot, u64::try_from(*row)) else {
-                return Err(DeltaError::internal(format!("row {row} of file {file} does not exist")));
+                return Err(DeltaError::internal(format!(
+                    "row {row} of file {file} does not exist"
+                )));
             };
             slot.insert(row);
         }
@@ -125,7 +150,11 @@ pub(crate) async fn find(
     for (add, rows) in adds.into_iter().zip(found) {
         if !rows.is_empty() {
             let live = live_rows(target, &add).await?;
-            files.push(Touched { add, rows: Some(Arc::new(rows)), live });
+            files.push(Touched {
+                add,
+                rows: Some(Arc::new(rows)),
+                live,
+            });
         }
     }
     Ok(Matches { files })
@@ -135,7 +164,11 @@ async fn whole(target: &DmlTarget, files: Vec<ScanFile>) -> Result<Matches> {
     let mut out = Vec::with_capacity(files.len());
     for file in files {
         let live = live_rows(target, &file.add).await?;
-        out.push(Touched { add: file.add, rows: None, live });
+        out.push(Touched {
+            add: file.add,
+            rows: None,
+            live,
+        });
     }
     Ok(Matches { files: out })
 }
@@ -143,7 +176,9 @@ async fn whole(target: &DmlTarget, files: Vec<ScanFile>) -> Result<Matches> {
 /// The rows of a file that are not deleted: from its statistics, else from its footer.
 async fn live_rows(target: &DmlTarget, add: &Add) -> Result<u64> {
     let physical = physical_rows(target, add).await?;
-    let deleted = add.deletion_vector.as_ref().map_or(0, |vector| u64::try_from(vector.cardinality).unwrap_or_default());
+    let deleted = add.deletion_vector.as_ref().map_or(0, |vector| {
+        u64::try_from(vector.cardinality).unwrap_or_default()
+    });
     Ok(physical.saturating_sub(deleted))
 }
 
@@ -156,26 +191,42 @@ pub(crate) async fn physical_rows(target: &DmlTarget, add: &Add) -> Result<u64> 
     let path = store.resolve(&add.path)?;
     match read_footer(store.object_store(), &path.object_path()).await {
         Ok(metadata) => Ok(u64::try_from(metadata.file_metadata().num_rows()).unwrap_or_default()),
-        Err(error) => Err(unwrap(classify(error.into(), &display_path(&path, store.root().scheme().as_str())))),
+        Err(error) => Err(unwrap(classify(
+            error.into(),
+            &display_path(&path, store.root().scheme().as_str()),
+        ))),
     }
 }
 
 /// The condition with its constants folded; as it is where that fails (the failure then comes up, or not, row by row).
 fn simplified(target: &DmlTarget, predicate: &Expr) -> Expr {
-    let schema = target.positions(Vec::new()).map(|plan| Arc::clone(plan.schema()));
+    let schema = target
+        .positions(Vec::new())
+        .map(|plan| Arc::clone(plan.schema()));
     let Ok(schema) = schema else {
         return predicate.clone();
     };
     let context = SimplifyContext::builder().with_schema(schema).build();
-    ExprSimplifier::new(context).simplify(predicate.clone()).unwrap_or_else(|_| predicate.clone())
+    ExprSimplifier::new(context)
+        .simplify(predicate.clone())
+        .unwrap_or_else(|_| predicate.clone())
 }
 
 fn is_true(predicate: &Expr) -> bool {
-    matches!(predicate, Expr::Literal(ScalarValue::Boolean(Some(true)), _))
+    matches!(
+        predicate,
+        Expr::Literal(ScalarValue::Boolean(Some(true)), _)
+    )
 }
 
 fn is_never_true(predicate: &Expr) -> bool {
-    matches!(predicate, Expr::Literal(ScalarValue::Boolean(Some(false) | None) | ScalarValue::Null, _))
+    matches!(
+        predicate,
+        Expr::Literal(
+            ScalarValue::Boolean(Some(false) | None) | ScalarValue::Null,
+            _
+        )
+    )
 }
 
 fn unqualified(predicate: &Expr) -> Result<Expr> {
@@ -184,5 +235,9 @@ fn unqualified(predicate: &Expr) -> Result<Expr> {
 
 /// Correlated subqueries need their qualifiers; they do not help to leave files out anyway.
 fn unqualified_if_plain(predicate: &Expr) -> Result<Expr> {
-    if has_subquery(predicate) { Ok(predicate.clone()) } else { unqualified(predicate) }
+    if has_subquery(predicate) {
+        Ok(predicate.clone())
+    } else {
+        unqualified(predicate)
+    }
 }

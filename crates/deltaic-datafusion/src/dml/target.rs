@@ -28,9 +28,17 @@ impl DmlTarget {
     ///
     /// # Errors
     /// The table cannot be read or written.
-    pub fn new(ctx: &WriteContext<'_>, snapshot: &Snapshot, qualifier: Option<TableReference>) -> Result<DmlTarget> {
+    pub fn new(
+        ctx: &WriteContext<'_>,
+        snapshot: &Snapshot,
+        qualifier: Option<TableReference>,
+    ) -> Result<DmlTarget> {
         let provider = DeltaTableProvider::try_new(snapshot.clone())?.with_zone(ctx.zone.clone());
-        Ok(DmlTarget { snapshot: snapshot.clone(), provider, qualifier: qualifier.unwrap_or_else(|| TableReference::bare("target")) })
+        Ok(DmlTarget {
+            snapshot: snapshot.clone(),
+            provider,
+            qualifier: qualifier.unwrap_or_else(|| TableReference::bare("target")),
+        })
     }
 
     /// Append-only tables are refused before any work is done.
@@ -42,9 +50,25 @@ impl DmlTarget {
             return Ok(());
         }
         Err(DeltaError::new("DELTA_CANNOT_MODIFY_APPEND_ONLY")
-            .param("table_name", self.snapshot.metadata().name.as_deref().unwrap_or("null"))
+            .param(
+                "table_name",
+                self.snapshot.metadata().name.as_deref().unwrap_or("null"),
+            )
             .param("config", "delta.appendOnly")
             .with_path(self.snapshot.store().root().to_string()))
+    }
+
+    /// Rows that are written anew would get new ids.
+    ///
+    /// # Errors
+    /// The table keeps the ids of its rows.
+    pub fn check_rewritable(&self) -> Result<()> {
+        if self.snapshot.config().row_tracking_enabled()? {
+            return Err(DeltaError::not_supported_yet(
+                "Rewriting rows of a table with row tracking",
+            ));
+        }
+        Ok(())
     }
 
     /// A scan of these files with file and row positions.
@@ -64,6 +88,11 @@ impl DmlTarget {
     }
 
     fn scan(&self, provider: DeltaTableProvider) -> Result<LogicalPlanBuilder> {
-        LogicalPlanBuilder::scan(self.qualifier.clone(), provider_as_source(Arc::new(provider)), None).classed()
+        LogicalPlanBuilder::scan(
+            self.qualifier.clone(),
+            provider_as_source(Arc::new(provider)),
+            None,
+        )
+        .classed()
     }
 }

@@ -41,27 +41,47 @@ pub struct Update {
 ///
 /// # Errors
 /// Those of the expressions, violated checks, conflicts with other writers, append-only tables.
-pub async fn update(ctx: &WriteContext<'_>, snapshot: &Snapshot, request: Update) -> Result<DmlReport> {
+pub async fn update(
+    ctx: &WriteContext<'_>,
+    snapshot: &Snapshot,
+    request: Update,
+) -> Result<DmlReport> {
     let mut watch = Stopwatch::start();
     let target = DmlTarget::new(ctx, snapshot, request.qualifier.clone())?;
     target.check_changeable()?;
+    target.check_rewritable()?;
     let texts: Vec<String> = match (&request.predicate_text, &request.predicate) {
         (Some(text), _) => vec![text.clone()],
         (None, Some(predicate)) => vec![predicate.to_string()],
         (None, None) => Vec::new(),
     };
-    let operation = Operation::new("UPDATE").text_parameter("predicate", serde_json::Value::from(texts).to_string());
+    let operation = Operation::new("UPDATE")
+        .text_parameter("predicate", serde_json::Value::from(texts).to_string());
     let mut transaction = Transaction::begin(snapshot, operation);
     let found = find(ctx, &target, request.predicate.as_ref(), &mut transaction).await?;
     let updated = found.rows();
     if updated == 0 {
-        return Ok(DmlReport { affected_rows: 0, commit: None });
+        return Ok(DmlReport {
+            affected_rows: 0,
+            commit: None,
+        });
     }
-    let mut metrics = DmlMetrics { scan_ms: watch.lap_ms(), ..DmlMetrics::default() };
+    let mut metrics = DmlMetrics {
+        scan_ms: watch.lap_ms(),
+        ..DmlMetrics::default()
+    };
     let now = ctx.now_ms();
-    let files: Vec<Touched> = found.files.into_iter().filter(|touched| touched.matched() > 0).collect();
+    let files: Vec<Touched> = found
+        .files
+        .into_iter()
+        .filter(|touched| touched.matched() > 0)
+        .collect();
     let vectors = snapshot.config().deletion_vectors_enabled()?;
-    let plan = if vectors { changed_rows(&target, &files, &request)? } else { changed_files(&target, &files, &request)? };
+    let plan = if vectors {
+        changed_rows(&target, &files, &request)?
+    } else {
+        changed_files(&target, &files, &request)?
+    };
     let prepared = Prepared::new(
         ctx,
         snapshot.store(),
@@ -74,18 +94,24 @@ pub async fn update(ctx: &WriteContext<'_>, snapshot: &Snapshot, request: Update
     if changes::are_wanted(snapshot)? {
         let old = changes::old_rows(&target, &files, "update_preimage")?;
         let new = changes::marked(changed_rows(&target, &files, &request)?, "update_postimage")?;
-        let both = LogicalPlanBuilder::from(old).union(new).and_then(|plan| plan.build()).classed()?;
+        let both = LogicalPlanBuilder::from(old)
+            .union(new)
+            .and_then(|plan| plan.build())
+            .classed()?;
         actions.extend(changes::write_changes(ctx, snapshot, both).await?);
         metrics.change_files = actions.len();
     }
     let output = prepared.write(ctx, &plan.into()).await?;
-    let (gone, kept): (Vec<Touched>, Vec<Touched>) = files.into_iter().partition(|touched| !vectors || touched.is_whole());
+    let (gone, kept): (Vec<Touched>, Vec<Touched>) = files
+        .into_iter()
+        .partition(|touched| !vectors || touched.is_whole());
     if !kept.is_empty() {
         mark(ctx, &target, &kept, now, &mut actions, &mut metrics).await?;
     }
     for touched in &gone {
         // An UPDATE of all rows does not look at the vectors one by one, so the reference counts none.
-        metrics.vectors_removed += usize::from(request.predicate.is_some() && touched.add.deletion_vector.is_some());
+        metrics.vectors_removed +=
+            usize::from(request.predicate.is_some() && touched.add.deletion_vector.is_some());
         metrics.removed_files += 1;
         metrics.removed_bytes += touched.add.size;
         let mut remove = touched.add.to_remove(now, true);
@@ -96,7 +122,11 @@ pub async fn update(ctx: &WriteContext<'_>, snapshot: &Snapshot, request: Update
     }
     metrics.added_files = output.files.len();
     metrics.added_bytes = output.bytes();
-    metrics.copied_rows = if vectors { 0 } else { output.rows().saturating_sub(updated) };
+    metrics.copied_rows = if vectors {
+        0
+    } else {
+        output.rows().saturating_sub(updated)
+    };
     metrics.rewrite_ms = watch.lap_ms();
     metrics.total_ms = watch.total_ms();
     metrics.record(transaction.operation_mut(), ("numUpdatedRows", updated));
@@ -105,45 +135,85 @@ pub async fn update(ctx: &WriteContext<'_>, snapshot: &Snapshot, request: Update
     }
     transaction.stage_all(actions);
     let commit = transaction.commit(ctx.commit).await?.into_result()?;
-    Ok(DmlReport { affected_rows: updated, commit: Some(commit) })
+    Ok(DmlReport {
+        affected_rows: updated,
+        commit: Some(commit),
+    })
 }
 
 /// The new form of the matching rows alone.
 fn changed_rows(target: &DmlTarget, files: &[Touched], request: &Update) -> Result<LogicalPlan> {
-    project(target, target.positions(matching_rows(files))?.build().classed()?, request, None)
+    project(
+        target,
+        target.positions(matching_rows(files))?.build().classed()?,
+        request,
+        None,
+    )
 }
 
 /// All rows of the files, the matching ones in their new form, each in its place.
 fn changed_files(target: &DmlTarget, files: &[Touched], request: &Update) -> Result<LogicalPlan> {
-    let all = files.iter().map(|touched| ScanFile::whole(Arc::clone(&touched.add))).collect();
+    let all = files
+        .iter()
+        .map(|touched| ScanFile::whole(Arc::clone(&touched.add)))
+        .collect();
     let condition = if files.iter().all(Touched::is_whole) {
         None
     } else {
-        Some(is_matched(files.iter().map(|touched| touched.rows.clone()).collect()))
+        Some(is_matched(
+            files.iter().map(|touched| touched.rows.clone()).collect(),
+        ))
     };
-    project(target, target.positions(all)?.build().classed()?, request, condition)
+    project(
+        target,
+        target.positions(all)?.build().classed()?,
+        request,
+        condition,
+    )
 }
 
-fn project(target: &DmlTarget, plan: LogicalPlan, request: &Update, condition: Option<Expr>) -> Result<LogicalPlan> {
+fn project(
+    target: &DmlTarget,
+    plan: LogicalPlan,
+    request: &Update,
+    condition: Option<Expr>,
+) -> Result<LogicalPlan> {
     let schema = Arc::clone(plan.schema());
     let mut columns = Vec::new();
     for field in target.provider.layout().schema.fields() {
-        let (qualifier, own) = schema.qualified_field_with_unqualified_name(field.name()).classed()?;
+        let (qualifier, own) = schema
+            .qualified_field_with_unqualified_name(field.name())
+            .classed()?;
         let column = Expr::Column(Column::new(qualifier.cloned(), own.name()));
-        let assigned = request.assignments.iter().find(|(name, _)| name.eq_ignore_ascii_case(field.name()));
+        let assigned = request
+            .assignments
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(field.name()));
         columns.push(match (assigned, &condition) {
             (None, _) => column,
             (Some((_, value)), None) => value.clone().alias(field.name()),
-            (Some((_, value)), Some(condition)) => {
-                when(condition.clone(), value.clone()).otherwise(column).classed()?.alias(field.name())
-            }
+            (Some((_, value)), Some(condition)) => when(condition.clone(), value.clone())
+                .otherwise(column)
+                .classed()?
+                .alias(field.name()),
         });
     }
     let unknown = request.assignments.iter().find(|(name, _)| {
-        !target.provider.layout().schema.fields().iter().any(|field| field.name().eq_ignore_ascii_case(name))
+        !target
+            .provider
+            .layout()
+            .schema
+            .fields()
+            .iter()
+            .any(|field| field.name().eq_ignore_ascii_case(name))
     });
     if let Some((name, _)) = unknown {
-        return Err(DeltaError::internal(format!("column {name} does not exist")));
+        return Err(DeltaError::internal(format!(
+            "column {name} does not exist"
+        )));
     }
-    LogicalPlanBuilder::from(plan).project(columns).and_then(|plan| plan.build()).classed()
+    LogicalPlanBuilder::from(plan)
+        .project(columns)
+        .and_then(|plan| plan.build())
+        .classed()
 }

@@ -26,8 +26,11 @@ pub(crate) async fn write_vectors(
     let mut out = Vec::with_capacity(vectors.len());
     let mut rest = vectors;
     while !rest.is_empty() {
-        let uuid = Uuid::parse_str(&ids.uuid()).map_err(|error| DeltaError::internal("an id that is no UUID").with_source(error))?;
-        let folder = prefix.map(|length| random_prefix(ids, length)).unwrap_or_default();
+        let uuid = Uuid::parse_str(&ids.uuid())
+            .map_err(|error| DeltaError::internal("an id that is no UUID").with_source(error))?;
+        let folder = prefix
+            .map(|length| random_prefix(ids, length))
+            .unwrap_or_default();
         let mut file = DeletionVectorFile::default();
         let begun = out.len();
         for vector in rest {
@@ -42,16 +45,28 @@ pub(crate) async fn write_vectors(
                 break;
             };
             let cardinality = i64::try_from(vector.cardinality()).unwrap_or(i64::MAX);
-            out.push(DeletionVectorDescriptor::on_disk(&folder, uuid, offset, size, cardinality));
+            out.push(DeletionVectorDescriptor::on_disk(
+                &folder,
+                uuid,
+                offset,
+                size,
+                cardinality,
+            ));
         }
         rest = &vectors[out.len()..];
         let path = match out.last().map(DeletionVectorDescriptor::location) {
             Some(Ok(DeletionVectorLocation::Relative(path))) => path,
             _ => return Err(DeltaError::internal("a deletion vector without a path")),
         };
-        match store.data().create(&path, Bytes::from(file.into_bytes())).await? {
+        match store
+            .data()
+            .create(&path, Bytes::from(file.into_bytes()))
+            .await?
+        {
             PutOutcome::Created => {}
-            PutOutcome::AlreadyExists => return Err(DeltaError::internal(format!("{path} exists"))),
+            PutOutcome::AlreadyExists => {
+                return Err(DeltaError::internal(format!("{path} exists")));
+            }
         }
     }
     Ok(out)
@@ -60,7 +75,12 @@ pub(crate) async fn write_vectors(
 /// The file with another deletion vector: its bounds are wide from now on.
 pub(crate) fn with_vector(add: &Add, vector: DeletionVectorDescriptor, physical_rows: u64) -> Add {
     let mut out = add.clone();
-    let mut stats = add.stats.as_deref().and_then(Statistics::from_json).unwrap_or_default().with_wide_bounds();
+    let mut stats = add
+        .stats
+        .as_deref()
+        .and_then(Statistics::from_json)
+        .unwrap_or_default()
+        .with_wide_bounds();
     stats.num_records = stats.num_records.or(i64::try_from(physical_rows).ok());
     out.stats = Some(stats.to_json());
     out.deletion_vector = Some(vector);

@@ -26,15 +26,24 @@ pub async fn infer_schema(store: &TableStore) -> Result<(StructType, Vec<String>
     };
     let path = store.resolve(&first.path)?;
     let failed = |error: parquet::errors::ParquetError| {
-        unwrap(classify(error.into(), &display_path(&path, store.root().scheme().as_str())))
+        unwrap(classify(
+            error.into(),
+            &display_path(&path, store.root().scheme().as_str()),
+        ))
     };
-    let metadata = read_footer(store.object_store(), &path.object_path()).await.map_err(failed)?;
+    let metadata = read_footer(store.object_store(), &path.object_path())
+        .await
+        .map_err(failed)?;
     let file = metadata.file_metadata();
-    let arrow = parquet_to_arrow_schema(file.schema_descr(), file.key_value_metadata()).map_err(failed)?;
+    let arrow =
+        parquet_to_arrow_schema(file.schema_descr(), file.key_value_metadata()).map_err(failed)?;
     let mut schema = from_arrow(&arrow)?.as_nullable();
     let mut columns: Vec<(String, Vec<Option<String>>)> = Vec::new();
     for file in &files {
-        for (at, (name, value)) in folders(&decode_uri_path(&file.path)?).into_iter().enumerate() {
+        for (at, (name, value)) in folders(&decode_uri_path(&file.path)?)
+            .into_iter()
+            .enumerate()
+        {
             match columns.get_mut(at) {
                 Some((_, values)) => values.push(value),
                 None => columns.push((name, vec![value])),
@@ -43,8 +52,12 @@ pub async fn infer_schema(store: &TableStore) -> Result<(StructType, Vec<String>
     }
     let mut partition_columns = Vec::new();
     for (name, values) in columns {
-        schema.fields.retain(|field| !field.name.eq_ignore_ascii_case(&name));
-        schema.fields.push(StructField::nullable(&name, value_type(&values)));
+        schema
+            .fields
+            .retain(|field| !field.name.eq_ignore_ascii_case(&name));
+        schema
+            .fields
+            .push(StructField::nullable(&name, value_type(&values)));
         partition_columns.push(name);
     }
     Ok((schema, partition_columns))
@@ -53,16 +66,21 @@ pub async fn infer_schema(store: &TableStore) -> Result<(StructType, Vec<String>
 /// The narrowest of Spark's types for the values of a partition column.
 fn value_type(values: &[Option<String>]) -> DataType {
     let known: Vec<&str> = values.iter().flatten().map(String::as_str).collect();
-    let all = |test: &dyn Fn(&str) -> bool| !known.is_empty() && known.iter().all(|value| test(value));
+    let all =
+        |test: &dyn Fn(&str) -> bool| !known.is_empty() && known.iter().all(|value| test(value));
     if all(&|value| value.parse::<i32>().is_ok()) {
         DataType::Integer
     } else if all(&|value| value.parse::<i64>().is_ok()) {
         DataType::Long
-    } else if all(&|value| value.parse::<f64>().is_ok() && value.bytes().any(|b| b.is_ascii_digit())) {
+    } else if all(&|value| {
+        value.parse::<f64>().is_ok() && value.bytes().any(|b| b.is_ascii_digit())
+    }) {
         DataType::Double
     } else if all(&|value| value.len() == 10 && parse_date(value).is_some()) {
         DataType::Date
-    } else if all(&|value| value.len() > 10 && value.contains(':') && parse_timestamp_ntz(value).is_some()) {
+    } else if all(&|value| {
+        value.len() > 10 && value.contains(':') && parse_timestamp_ntz(value).is_some()
+    }) {
         DataType::Timestamp
     } else {
         DataType::String

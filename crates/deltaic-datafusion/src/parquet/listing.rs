@@ -12,7 +12,9 @@ use futures::StreamExt;
 
 /// All data files, by path.
 pub(super) async fn data_files(store: &TableStore) -> Result<Vec<Add>> {
-    let mut listing = store.data().list("", Some(Arc::new(|path: &str| !is_hidden(last(path)))));
+    let mut listing = store
+        .data()
+        .list("", Some(Arc::new(|path: &str| !is_hidden(last(path)))));
     let mut out = Vec::new();
     while let Some(entry) = listing.next().await {
         let entry = entry?;
@@ -40,7 +42,10 @@ pub(super) fn folders(path: &str) -> Vec<(String, Option<String>)> {
     let pair = |segment: &str| {
         let (name, value) = segment.split_once('=')?;
         let value = unescape_path_name(value);
-        Some((unescape_path_name(name), (value != DEFAULT_PARTITION).then_some(value)))
+        Some((
+            unescape_path_name(name),
+            (value != DEFAULT_PARTITION).then_some(value),
+        ))
     };
     folder.split('/').filter_map(pair).collect()
 }
@@ -66,7 +71,13 @@ mod tests {
     #[test]
     fn folders_give_names_and_values_and_null() {
         let found = folders("p=a%3Ab/_q=__HIVE_DEFAULT_PARTITION__/part-0.parquet");
-        assert_eq!(found, [("p".to_string(), Some("a:b".to_string())), ("_q".to_string(), None)]);
+        assert_eq!(
+            found,
+            [
+                ("p".to_string(), Some("a:b".to_string())),
+                ("_q".to_string(), None)
+            ]
+        );
         assert!(folders("part-0.parquet").is_empty());
     }
 

@@ -38,9 +38,24 @@ pub struct ParquetTable {
 
 impl ParquetTable {
     /// A table with a known schema.
-    pub fn new(store: TableStore, schema: StructType, partition_columns: Vec<String>, zone: Zone) -> ParquetTable {
-        let layout = Arc::new(TableLayout::new(&schema, &partition_columns, MappingMode::None));
-        ParquetTable { store, schema, partition_columns, zone, layout }
+    pub fn new(
+        store: TableStore,
+        schema: StructType,
+        partition_columns: Vec<String>,
+        zone: Zone,
+    ) -> ParquetTable {
+        let layout = Arc::new(TableLayout::new(
+            &schema,
+            &partition_columns,
+            MappingMode::None,
+        ));
+        ParquetTable {
+            store,
+            schema,
+            partition_columns,
+            zone,
+            layout,
+        }
     }
 
     /// The files that are there now.
@@ -56,7 +71,10 @@ impl ParquetTable {
                 .partition_columns
                 .iter()
                 .map(|column| {
-                    let value = given.iter().find(|(name, _)| name.eq_ignore_ascii_case(column)).and_then(|(_, value)| value.clone());
+                    let value = given
+                        .iter()
+                        .find(|(name, _)| name.eq_ignore_ascii_case(column))
+                        .and_then(|(_, value)| value.clone());
                     (column.clone(), value)
                 })
                 .collect::<BTreeMap<_, _>>();
@@ -82,7 +100,13 @@ impl TableProvider for ParquetTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let files = self.files().await.map_err(wrap)?.into_iter().map(|add| ScanFile::whole(Arc::new(add))).collect();
+        let files = self
+            .files()
+            .await
+            .map_err(wrap)?
+            .into_iter()
+            .map(|add| ScanFile::whole(Arc::new(add)))
+            .collect();
         let pinned = PinnedTable::new(
             self.store.clone(),
             self.schema.clone(),
@@ -94,7 +118,10 @@ impl TableProvider for ParquetTable {
         pinned.scan(session, projection, filters, limit).await
     }
 
-    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+    fn supports_filters_pushdown(
+        &self,
+        filters: &[&Expr],
+    ) -> Result<Vec<TableProviderFilterPushDown>> {
         Ok(pushdown(&self.layout, filters, true))
     }
 }

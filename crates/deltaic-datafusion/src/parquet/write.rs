@@ -42,28 +42,50 @@ pub async fn write_files(
 ) -> Result<WriteOutput> {
     let shaper = Arc::new(Shaper::new(schema, partition_columns)?);
     let target = WriteTarget::plain(store, schema, partition_columns, shaper, ctx);
-    Prepared::with_target(ctx, target, &WriteChecks::default())?.write(ctx, &input).await
+    Prepared::with_target(ctx, target, &WriteChecks::default())?
+        .write(ctx, &input)
+        .await
 }
 
 /// Writes rows (the table's columns in order); their number.
 ///
 /// # Errors
 /// Those of the input and of the store.
-pub async fn write_parquet(ctx: &WriteContext<'_>, table: &ParquetTable, input: &Rows, mode: &ParquetWrite) -> Result<u64> {
+pub async fn write_parquet(
+    ctx: &WriteContext<'_>,
+    table: &ParquetTable,
+    input: &Rows,
+    mode: &ParquetWrite,
+) -> Result<u64> {
     let old = match mode {
         ParquetWrite::Append => Vec::new(),
         _ => table.files().await?,
     };
-    let output = write_files(ctx, &table.store, &table.schema, &table.partition_columns, input.clone()).await?;
+    let output = write_files(
+        ctx,
+        &table.store,
+        &table.schema,
+        &table.partition_columns,
+        input.clone(),
+    )
+    .await?;
     let gone = |file: &Add| match mode {
         ParquetWrite::Append => false,
         ParquetWrite::Overwrite => true,
         ParquetWrite::OverwritePartitions => {
-            table.partition_columns.is_empty() || output.files.iter().any(|new| new.add.partition_values == file.partition_values)
+            table.partition_columns.is_empty()
+                || output
+                    .files
+                    .iter()
+                    .any(|new| new.add.partition_values == file.partition_values)
         }
     };
     for file in old.iter().filter(|file| gone(file)) {
-        table.store.data().delete_file(&decode_uri_path(&file.path)?).await?;
+        table
+            .store
+            .data()
+            .delete_file(&decode_uri_path(&file.path)?)
+            .await?;
     }
     // Hadoop's committer leaves this mark; other engines wait for it.
     table.store.data().delete_file("_SUCCESS").await?;

@@ -35,7 +35,11 @@ impl DeltaAdapterFactory {
 }
 
 impl PhysicalExprAdapterFactory for DeltaAdapterFactory {
-    fn create(&self, logical_file_schema: SchemaRef, physical_file_schema: SchemaRef) -> Result<Arc<dyn PhysicalExprAdapter>> {
+    fn create(
+        &self,
+        logical_file_schema: SchemaRef,
+        physical_file_schema: SchemaRef,
+    ) -> Result<Arc<dyn PhysicalExprAdapter>> {
         if self.columns.mode == MappingMode::Id
             && !physical_file_schema.fields().is_empty()
             && !has_field_ids(physical_file_schema.fields())
@@ -43,9 +47,16 @@ impl PhysicalExprAdapterFactory for DeltaAdapterFactory {
             let text = "Spark read schema expects field Ids, but Parquet file schema doesn't contain any field Ids. Please remove \
                         the field ids from Spark schema or ignore missing ids by setting \
                         `spark.sql.parquet.fieldId.read.ignoreMissing = true`";
-            return Err(DataFusionError::External(Box::new(DeltaError::unclassed("java.lang.RuntimeException", text))));
+            return Err(DataFusionError::External(Box::new(DeltaError::unclassed(
+                "java.lang.RuntimeException",
+                text,
+            ))));
         }
-        Ok(Arc::new(DeltaAdapter { columns: Arc::clone(&self.columns), logical: logical_file_schema, physical: physical_file_schema }))
+        Ok(Arc::new(DeltaAdapter {
+            columns: Arc::clone(&self.columns),
+            logical: logical_file_schema,
+            physical: physical_file_schema,
+        }))
     }
 }
 
@@ -64,8 +75,16 @@ impl PhysicalExprAdapter for DeltaAdapter {
         if let Some(column) = expr.downcast_ref::<Column>() {
             return self.column(column);
         }
-        let children = expr.children().into_iter().map(|child| self.rewrite(Arc::clone(child))).collect::<Result<Vec<_>>>()?;
-        if children.is_empty() { Ok(expr) } else { expr.with_new_children(children) }
+        let children = expr
+            .children()
+            .into_iter()
+            .map(|child| self.rewrite(Arc::clone(child)))
+            .collect::<Result<Vec<_>>>()?;
+        if children.is_empty() {
+            Ok(expr)
+        } else {
+            expr.with_new_children(children)
+        }
     }
 }
 
@@ -81,15 +100,26 @@ impl DeltaAdapter {
             None => null_of(logical),
             Some(at) => {
                 let physical = self.physical.field(at);
-                let shape = Reshape::plan(self.columns.mode, map, logical.data_type(), physical.data_type(), column.name())?;
-                Ok(wrap(Arc::new(Column::new(physical.name(), at)), shape, logical))
+                let shape = Reshape::plan(
+                    self.columns.mode,
+                    map,
+                    logical.data_type(),
+                    physical.data_type(),
+                    column.name(),
+                )?;
+                Ok(wrap(
+                    Arc::new(Column::new(physical.name(), at)),
+                    shape,
+                    logical,
+                ))
             }
         }
     }
 
     /// `get_field(… get_field(column, 'a') …, 'b')` over struct columns, in its nested and its flat form.
     fn field_access(&self, expr: &Arc<dyn PhysicalExpr>) -> Result<Option<Arc<dyn PhysicalExpr>>> {
-        let Some(function) = ScalarFunctionExpr::try_downcast_func::<GetFieldFunc>(expr.as_ref()) else {
+        let Some(function) = ScalarFunctionExpr::try_downcast_func::<GetFieldFunc>(expr.as_ref())
+        else {
             return Ok(None);
         };
         let mut path: Vec<String> = Vec::new();
@@ -116,7 +146,9 @@ impl DeltaAdapter {
                 None => return Ok(None),
             };
             physical = match physical.as_ref().map(|field| field.data_type()) {
-                Some(DataType::Struct(have)) => fields.find(self.columns.mode, have).map(|at| Arc::clone(&have[at])),
+                Some(DataType::Struct(have)) => fields
+                    .find(self.columns.mode, have)
+                    .map(|at| Arc::clone(&have[at])),
                 Some(_) => return Ok(None),
                 None => None,
             };
@@ -129,9 +161,18 @@ impl DeltaAdapter {
         let (Some(at), Some(leaf)) = (root, physical) else {
             return null_of(&logical).map(Some);
         };
-        let shape = Reshape::plan(self.columns.mode, map, logical.data_type(), leaf.data_type(), &path.join("."))?;
-        let mut args: Vec<Arc<dyn PhysicalExpr>> = vec![Arc::new(Column::new(self.physical.field(at).name(), at))];
-        args.extend(keys.into_iter().map(|key| Arc::new(Literal::new(ScalarValue::Utf8(Some(key)))) as Arc<dyn PhysicalExpr>));
+        let shape = Reshape::plan(
+            self.columns.mode,
+            map,
+            logical.data_type(),
+            leaf.data_type(),
+            &path.join("."),
+        )?;
+        let mut args: Vec<Arc<dyn PhysicalExpr>> =
+            vec![Arc::new(Column::new(self.physical.field(at).name(), at))];
+        args.extend(keys.into_iter().map(|key| {
+            Arc::new(Literal::new(ScalarValue::Utf8(Some(key)))) as Arc<dyn PhysicalExpr>
+        }));
         let access = ScalarFunctionExpr::try_new(
             Arc::new(function.fun().clone()),
             args,
@@ -150,13 +191,21 @@ fn access_path(expr: &Arc<dyn PhysicalExpr>, path: &mut Vec<String>) -> Option<C
     let (base, keys) = function.args().split_first()?;
     let column = access_path(base, path)?;
     for key in keys {
-        path.push(key.downcast_ref::<Literal>()?.value().try_as_str().flatten()?.to_string());
+        path.push(
+            key.downcast_ref::<Literal>()?
+                .value()
+                .try_as_str()
+                .flatten()?
+                .to_string(),
+        );
     }
     Some(column)
 }
 
 fn null_of(field: &Field) -> Result<Arc<dyn PhysicalExpr>> {
-    Ok(Arc::new(Literal::new(ScalarValue::try_new_null(field.data_type())?)))
+    Ok(Arc::new(Literal::new(ScalarValue::try_new_null(
+        field.data_type(),
+    )?)))
 }
 
 fn wrap(expr: Arc<dyn PhysicalExpr>, shape: Reshape, logical: &Field) -> Arc<dyn PhysicalExpr> {
@@ -164,7 +213,11 @@ fn wrap(expr: Arc<dyn PhysicalExpr>, shape: Reshape, logical: &Field) -> Arc<dyn
         Reshape::Keep => expr,
         // The pruning rules know plain casts.
         Reshape::Cast(to) => Arc::new(CastExpr::new(expr, to, None)),
-        shape => Arc::new(ReshapeExpr { input: expr, shape, to: logical.data_type().clone() }),
+        shape => Arc::new(ReshapeExpr {
+            input: expr,
+            shape,
+            to: logical.data_type().clone(),
+        }),
     }
 }
 
@@ -215,9 +268,16 @@ impl PhysicalExpr for ReshapeExpr {
         vec![&self.input]
     }
 
-    fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn PhysicalExpr>>) -> Result<Arc<dyn PhysicalExpr>> {
+    fn with_new_children(
+        self: Arc<Self>,
+        mut children: Vec<Arc<dyn PhysicalExpr>>,
+    ) -> Result<Arc<dyn PhysicalExpr>> {
         match (children.pop(), children.is_empty()) {
-            (Some(input), true) => Ok(Arc::new(ReshapeExpr { input, shape: self.shape.clone(), to: self.to.clone() })),
+            (Some(input), true) => Ok(Arc::new(ReshapeExpr {
+                input,
+                shape: self.shape.clone(),
+                to: self.to.clone(),
+            })),
             _ => exec_err!("a reshaped column has one input"),
         }
     }

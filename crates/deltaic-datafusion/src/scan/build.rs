@@ -41,7 +41,10 @@ pub struct ScanFile {
 impl ScanFile {
     /// All rows of a file that are not deleted.
     pub fn whole(add: Arc<Add>) -> ScanFile {
-        ScanFile { add, rows: FileRows::default() }
+        ScanFile {
+            add,
+            rows: FileRows::default(),
+        }
     }
 }
 
@@ -66,16 +69,33 @@ pub struct ScanSpec<'a> {
 ///
 /// # Errors
 /// A path or partition value that cannot be read.
-pub fn build_scan(session: &dyn Session, spec: &ScanSpec<'_>, files: &[ScanFile]) -> Result<Arc<dyn ExecutionPlan>> {
+pub fn build_scan(
+    session: &dyn Session,
+    spec: &ScanSpec<'_>,
+    files: &[ScanFile],
+) -> Result<Arc<dyn ExecutionPlan>> {
     let url = ObjectStoreUrl::parse(spec.store.object_store_url())?;
-    session.runtime_env().register_object_store(url.as_ref(), spec.store.object_store());
+    session
+        .runtime_env()
+        .register_object_store(url.as_ref(), spec.store.object_store());
     let readers = CachedParquetFileReaderFactory::new(
         spec.store.object_store(),
-        session.runtime_env().cache_manager.get_file_metadata_cache(),
+        session
+            .runtime_env()
+            .cache_manager
+            .get_file_metadata_cache(),
     );
     let schema = spec.layout.table_schema(spec.hidden);
-    let options = TableParquetOptions { global: session.config_options().execution.parquet.clone(), ..TableParquetOptions::default() };
-    let source = DeltaSource::new(schema.clone(), Arc::clone(&spec.layout.columns), Arc::new(readers), options);
+    let options = TableParquetOptions {
+        global: session.config_options().execution.parquet.clone(),
+        ..TableParquetOptions::default()
+    };
+    let source = DeltaSource::new(
+        schema.clone(),
+        Arc::clone(&spec.layout.columns),
+        Arc::new(readers),
+        options,
+    );
 
     let places = spec.layout.project(spec.projection, spec.hidden);
     let mut scanned = Vec::with_capacity(files.len());
@@ -85,7 +105,8 @@ pub fn build_scan(session: &dyn Session, spec: &ScanSpec<'_>, files: &[ScanFile]
             break;
         }
         let built = scan_file(spec, &places, number, file)?;
-        if let Some(Precision::Exact(rows)) = built.statistics.as_ref().map(|stats| stats.num_rows) {
+        if let Some(Precision::Exact(rows)) = built.statistics.as_ref().map(|stats| stats.num_rows)
+        {
             enough = enough.saturating_add(rows);
         }
         scanned.push(built);
@@ -94,24 +115,38 @@ pub fn build_scan(session: &dyn Session, spec: &ScanSpec<'_>, files: &[ScanFile]
     let statistics = if scanned.is_empty() {
         no_rows(schema.table_schema().fields().len())
     } else if all_known {
-        Statistics::try_merge_iter(scanned.iter().filter_map(|file| file.statistics.as_deref()), schema.table_schema())?
+        Statistics::try_merge_iter(
+            scanned.iter().filter_map(|file| file.statistics.as_deref()),
+            schema.table_schema(),
+        )?
     } else {
         Statistics::new_unknown(schema.table_schema())
     };
     let optimizer = &session.config_options().optimizer;
-    let groups = groups(scanned, session.config().target_partitions(), optimizer.repartition_file_min_size as u64);
+    let groups = groups(
+        scanned,
+        session.config().target_partitions(),
+        optimizer.repartition_file_min_size as u64,
+    );
     let config = FileScanConfigBuilder::new(url, Arc::new(source))
         .with_preserve_order(groups.len() <= 1)
         .with_file_groups(groups)
         .with_projection_indices(Some(places))?
         .with_limit(spec.limit)
         .with_statistics(statistics)
-        .with_expr_adapter(Some(Arc::new(DeltaAdapterFactory::new(Arc::clone(&spec.layout.columns)))))
+        .with_expr_adapter(Some(Arc::new(DeltaAdapterFactory::new(Arc::clone(
+            &spec.layout.columns,
+        )))))
         .build();
     Ok(DataSourceExec::from_data_source(config))
 }
 
-fn scan_file(spec: &ScanSpec<'_>, places: &[usize], number: usize, file: &ScanFile) -> Result<PartitionedFile> {
+fn scan_file(
+    spec: &ScanSpec<'_>,
+    places: &[usize],
+    number: usize,
+    file: &ScanFile,
+) -> Result<PartitionedFile> {
     let add = &file.add;
     let path = spec.store.resolve(&add.path).map_err(wrap)?;
     let meta = ObjectMeta {
@@ -126,12 +161,22 @@ fn scan_file(spec: &ScanSpec<'_>, places: &[usize], number: usize, file: &ScanFi
         values.push(ScalarValue::Int64(i64::try_from(number).ok()));
     }
     let mut rows = file.rows.clone();
-    rows.vector = add.deletion_vector.as_ref().map(|descriptor| VectorFile::new(spec.store, descriptor.clone()));
+    rows.vector = add
+        .deletion_vector
+        .as_ref()
+        .map(|descriptor| VectorFile::new(spec.store, descriptor.clone()));
     let stats = FileStats::of(add);
     let mut out = PartitionedFile::new_from_meta(meta).with_partition_values(values);
     if let Some(physical) = stats.physical_rows() {
         out = out.with_extension(PhysicalRows(physical));
-        out.statistics = Some(Arc::new(statistics(spec, places, file, &stats, physical, &out.partition_values)));
+        out.statistics = Some(Arc::new(statistics(
+            spec,
+            places,
+            file,
+            &stats,
+            physical,
+            &out.partition_values,
+        )));
     }
     if !rows.is_all() {
         out = out.with_extension(rows);
@@ -150,7 +195,10 @@ pub fn partition_values(layout: &TableLayout, add: &Add, zone: &Zone) -> Result<
         .zip(&layout.partition_types)
         .zip(&layout.partition_keys)
         .map(|((field, data_type), key)| {
-            let text = add.partition_values.get(key).and_then(|text| text.as_deref());
+            let text = add
+                .partition_values
+                .get(key)
+                .and_then(|text| text.as_deref());
             partition_scalar(text, data_type, field.data_type(), zone).map_err(wrap)
         })
         .collect()
@@ -164,13 +212,25 @@ fn statistics(
     physical: u64,
     partition_values: &[ScalarValue],
 ) -> Statistics {
-    let deleted = file.add.deletion_vector.as_ref().map_or(0, |vector| u64::try_from(vector.cardinality).unwrap_or_default());
+    let deleted = file.add.deletion_vector.as_ref().map_or(0, |vector| {
+        u64::try_from(vector.cardinality).unwrap_or_default()
+    });
     let picked = file.rows.only.is_some() || file.rows.without.is_some();
     let live = physical.saturating_sub(deleted);
     let count = usize::try_from(live).unwrap_or(usize::MAX);
-    let num_rows = if picked { Precision::Inexact(count) } else { Precision::Exact(count) };
+    let num_rows = if picked {
+        Precision::Inexact(count)
+    } else {
+        Precision::Exact(count)
+    };
     let mut columns = Vec::new();
-    for (at, (data_type, map)) in spec.layout.file_types.iter().zip(&spec.layout.columns.fields).enumerate() {
+    for (at, (data_type, map)) in spec
+        .layout
+        .file_types
+        .iter()
+        .zip(&spec.layout.columns.fields)
+        .enumerate()
+    {
         // Filters may use columns that the output does not; those the optimizer adds to the projection.
         let known = places.contains(&at) && !picked;
         columns.push(if known {
@@ -194,7 +254,11 @@ fn statistics(
         columns.push(ColumnStatistics::new_unknown());
     }
     let bytes = usize::try_from(file.add.size).unwrap_or_default();
-    Statistics { num_rows, total_byte_size: Precision::Inexact(bytes), column_statistics: columns }
+    Statistics {
+        num_rows,
+        total_byte_size: Precision::Inexact(bytes),
+        column_statistics: columns,
+    }
 }
 
 fn no_rows(columns: usize) -> Statistics {

@@ -20,7 +20,8 @@ pub(crate) fn classify(error: DataFusionError, file: &str) -> DataFusionError {
     if find::<DeltaError>(&error).is_some() {
         return error;
     }
-    let missing = find::<object_store::Error>(&error).is_some_and(|e| matches!(e, object_store::Error::NotFound { .. }))
+    let missing = find::<object_store::Error>(&error)
+        .is_some_and(|e| matches!(e, object_store::Error::NotFound { .. }))
         || find::<io::Error>(&error).is_some_and(|e| e.kind() == io::ErrorKind::NotFound);
     let class = if missing {
         "FAILED_READ_FILE.FILE_NOT_EXIST"
@@ -32,16 +33,27 @@ pub(crate) fn classify(error: DataFusionError, file: &str) -> DataFusionError {
             .param("actualType", &mismatch.physical);
         return wrap(built.with_path(file).with_source(error));
     } else if let Some(parquet) = find::<ParquetError>(&error) {
-        if is_footer(parquet) { "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER" } else { "FAILED_READ_FILE.NO_HINT" }
+        if is_footer(parquet) {
+            "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER"
+        } else {
+            "FAILED_READ_FILE.NO_HINT"
+        }
     } else if find::<object_store::Error>(&error).is_some() {
         "FAILED_READ_FILE.NO_HINT"
     } else {
         return error;
     };
-    wrap(DeltaError::new(class).param("path", file).with_path(file).with_source(error))
+    wrap(
+        DeltaError::new(class)
+            .param("path", file)
+            .with_path(file)
+            .with_source(error),
+    )
 }
 
 fn is_footer(error: &ParquetError) -> bool {
     let text = error.to_string();
-    matches!(error, ParquetError::EOF(_) | ParquetError::NeedMoreData(_)) || text.contains("footer") || text.contains("magic")
+    matches!(error, ParquetError::EOF(_) | ParquetError::NeedMoreData(_))
+        || text.contains("footer")
+        || text.contains("magic")
 }

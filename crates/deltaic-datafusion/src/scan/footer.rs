@@ -20,7 +20,13 @@ struct File {
 impl MetadataFetch for File {
     fn fetch(&mut self, range: Range<u64>) -> BoxFuture<'_, Result<Bytes>> {
         let File { store, path } = self;
-        async move { store.get_range(path, range).await.map_err(|error| ParquetError::External(Box::new(error))) }.boxed()
+        async move {
+            store
+                .get_range(path, range)
+                .await
+                .map_err(|error| ParquetError::External(Box::new(error)))
+        }
+        .boxed()
     }
 }
 
@@ -28,8 +34,20 @@ impl MetadataFetch for File {
 ///
 /// # Errors
 /// The file is missing or no Parquet file.
-pub(crate) async fn read_footer(store: Arc<dyn ObjectStore>, path: &Path) -> Result<ParquetMetaData> {
-    let size = store.head(path).await.map_err(|error| ParquetError::External(Box::new(error)))?.size;
-    let file = File { store, path: path.clone() };
-    ParquetMetaDataReader::new().load_and_finish(file, size).await
+pub(crate) async fn read_footer(
+    store: Arc<dyn ObjectStore>,
+    path: &Path,
+) -> Result<ParquetMetaData> {
+    let size = store
+        .head(path)
+        .await
+        .map_err(|error| ParquetError::External(Box::new(error)))?
+        .size;
+    let file = File {
+        store,
+        path: path.clone(),
+    };
+    ParquetMetaDataReader::new()
+        .load_and_finish(file, size)
+        .await
 }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::parquet::ParquetRowSelection;
 use datafusion::error::{DataFusionError, Result};
 use datafusion_datasource::morsel::{Morsel, MorselPlan, MorselPlanner, Morselizer};
-use datafusion::datasource::physical_plan::parquet::ParquetRowSelection;
 use deltaic_protocol::error::DeltaError;
 use deltaic_storage::{encode_uri_path, from_object_path};
 use futures::StreamExt;
@@ -36,9 +36,20 @@ pub(crate) struct DeltaMorselizer {
 
 impl DeltaMorselizer {
     /// Around the Parquet reader's own. `store_scheme` is that of the object store's URL (`deltaic-file`).
-    pub(crate) fn new(inner: Arc<dyn Morselizer>, store: Arc<dyn ObjectStore>, store_scheme: &str) -> DeltaMorselizer {
-        let scheme = store_scheme.strip_prefix("deltaic-").unwrap_or(store_scheme).to_string();
-        DeltaMorselizer { inner, store, scheme }
+    pub(crate) fn new(
+        inner: Arc<dyn Morselizer>,
+        store: Arc<dyn ObjectStore>,
+        store_scheme: &str,
+    ) -> DeltaMorselizer {
+        let scheme = store_scheme
+            .strip_prefix("deltaic-")
+            .unwrap_or(store_scheme)
+            .to_string();
+        DeltaMorselizer {
+            inner,
+            store,
+            scheme,
+        }
     }
 }
 
@@ -50,16 +61,37 @@ impl fmt::Debug for DeltaMorselizer {
 
 impl Morselizer for DeltaMorselizer {
     fn plan_file(&self, file: PartitionedFile) -> Result<Box<dyn MorselPlanner>> {
-        let name: Arc<str> = format!("{}:{}", self.scheme, encode_uri_path(&from_object_path(file.path()))).into();
-        let rows = file.extension::<FileRows>().filter(|rows| !rows.is_all()).cloned();
+        let name: Arc<str> = format!(
+            "{}:{}",
+            self.scheme,
+            encode_uri_path(&from_object_path(file.path()))
+        )
+        .into();
+        let rows = file
+            .extension::<FileRows>()
+            .filter(|rows| !rows.is_all())
+            .cloned();
         match rows {
             None => {
                 let file_path = file.path().clone();
-                let inner = self.inner.plan_file(file).map_err(|error| classify(error, &name))?;
-                let file = NamedFile { store: Arc::clone(&self.store), path: file_path, name };
+                let inner = self
+                    .inner
+                    .plan_file(file)
+                    .map_err(|error| classify(error, &name))?;
+                let file = NamedFile {
+                    store: Arc::clone(&self.store),
+                    path: file_path,
+                    name,
+                };
                 Ok(Box::new(NamedPlanner { inner, file }))
             }
-            Some(rows) => Ok(Box::new(RowsPlanner { inner: Arc::clone(&self.inner), store: Arc::clone(&self.store), file, rows, name })),
+            Some(rows) => Ok(Box::new(RowsPlanner {
+                inner: Arc::clone(&self.inner),
+                store: Arc::clone(&self.store),
+                file,
+                rows,
+                name,
+            })),
         }
     }
 }
@@ -81,19 +113,33 @@ impl fmt::Debug for RowsPlanner {
 
 impl MorselPlanner for RowsPlanner {
     fn plan(self: Box<Self>) -> Result<Option<MorselPlan>> {
-        let RowsPlanner { inner, store, file, rows, name } = *self;
+        let RowsPlanner {
+            inner,
+            store,
+            file,
+            rows,
+            name,
+        } = *self;
         Ok(Some(MorselPlan::new().with_pending_planner(async move {
             let physical = match file.extension::<PhysicalRows>() {
                 Some(PhysicalRows(count)) => *count,
-                None => count_rows(Arc::clone(&store), &file).await.map_err(|error| classify(error, &name))?,
+                None => count_rows(Arc::clone(&store), &file)
+                    .await
+                    .map_err(|error| classify(error, &name))?,
             };
             let selection = rows.selection(physical).await.map_err(wrap)?;
             if !selection.selects_any() {
                 return Ok(Box::new(Nothing) as Box<dyn MorselPlanner>);
             }
-            let named = NamedFile { store, path: file.path().clone(), name };
+            let named = NamedFile {
+                store,
+                path: file.path().clone(),
+                name,
+            };
             let file = file.with_extension(ParquetRowSelection::new(selection));
-            let inner = inner.plan_file(file).map_err(|error| classify(error, &named.name))?;
+            let inner = inner
+                .plan_file(file)
+                .map_err(|error| classify(error, &named.name))?;
             Ok(Box::new(NamedPlanner { inner, file: named }) as Box<dyn MorselPlanner>)
         })))
     }
@@ -128,7 +174,8 @@ impl NamedFile {
     async fn failure(&self, error: DataFusionError) -> DataFusionError {
         if find::<DeltaError>(&error).is_none()
             && find::<ParquetError>(&error).is_some()
-            && let Err(missing @ object_store::Error::NotFound { .. }) = self.store.head(&self.path).await
+            && let Err(missing @ object_store::Error::NotFound { .. }) =
+                self.store.head(&self.path).await
         {
             return classify(missing.into(), &self.name);
         }
@@ -149,19 +196,33 @@ impl MorselPlanner for NamedPlanner {
         let Some(mut plan) = inner.plan().map_err(|error| classify(error, &file.name))? else {
             return Ok(None);
         };
-        let named = |inner| Box::new(NamedPlanner { inner, file: file.clone() }) as Box<dyn MorselPlanner>;
+        let named = |inner| {
+            Box::new(NamedPlanner {
+                inner,
+                file: file.clone(),
+            }) as Box<dyn MorselPlanner>
+        };
         let morsels = plan
             .take_morsels()
             .into_iter()
-            .map(|inner| Box::new(NamedMorsel { inner, name: Arc::clone(&file.name) }) as Box<dyn Morsel>)
+            .map(|inner| {
+                Box::new(NamedMorsel {
+                    inner,
+                    name: Arc::clone(&file.name),
+                }) as Box<dyn Morsel>
+            })
             .collect();
         let planners = plan.take_ready_planners().into_iter().map(named).collect();
-        let mut out = MorselPlan::new().with_morsels(morsels).with_planners(planners);
+        let mut out = MorselPlan::new()
+            .with_morsels(morsels)
+            .with_planners(planners);
         if let Some(pending) = plan.take_pending_planner() {
             let file = file.clone();
             out.set_pending_planner(async move {
                 match pending.await {
-                    Ok(inner) => Ok(Box::new(NamedPlanner { inner, file }) as Box<dyn MorselPlanner>),
+                    Ok(inner) => {
+                        Ok(Box::new(NamedPlanner { inner, file }) as Box<dyn MorselPlanner>)
+                    }
                     Err(error) => Err(file.failure(error).await),
                 }
             });
@@ -179,6 +240,9 @@ struct NamedMorsel {
 impl Morsel for NamedMorsel {
     fn into_stream(self: Box<Self>) -> BoxStream<'static, Result<RecordBatch>> {
         let NamedMorsel { inner, name } = *self;
-        inner.into_stream().map(move |batch| batch.map_err(|error| classify(error, &name))).boxed()
+        inner
+            .into_stream()
+            .map(move |batch| batch.map_err(|error| classify(error, &name)))
+            .boxed()
     }
 }

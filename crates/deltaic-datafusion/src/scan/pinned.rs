@@ -46,12 +46,24 @@ impl PinnedTable {
         files: Vec<ScanFile>,
     ) -> PinnedTable {
         let layout = Arc::new(TableLayout::new(&schema, &partition_columns, mode));
-        PinnedTable { store, schema, partition_columns, mode, zone, files: Arc::new(files), layout }
+        PinnedTable {
+            store,
+            schema,
+            partition_columns,
+            mode,
+            zone,
+            files: Arc::new(files),
+            layout,
+        }
     }
 }
 
 /// What DataFusion may rely on for each filter of a scan.
-pub(crate) fn pushdown(layout: &TableLayout, filters: &[&Expr], exact: bool) -> Vec<TableProviderFilterPushDown> {
+pub(crate) fn pushdown(
+    layout: &TableLayout,
+    filters: &[&Expr],
+    exact: bool,
+) -> Vec<TableProviderFilterPushDown> {
     filters
         .iter()
         .map(|filter| {
@@ -83,12 +95,29 @@ impl TableProvider for PinnedTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let files = prune(session, &self.layout, &self.schema, &self.zone, self.files.as_ref().clone(), filters)?;
-        let spec = ScanSpec { store: &self.store, layout: &self.layout, zone: &self.zone, hidden: false, projection, limit };
+        let files = prune(
+            session,
+            &self.layout,
+            &self.schema,
+            &self.zone,
+            self.files.as_ref().clone(),
+            filters,
+        )?;
+        let spec = ScanSpec {
+            store: &self.store,
+            layout: &self.layout,
+            zone: &self.zone,
+            hidden: false,
+            projection,
+            limit,
+        };
         build_scan(session, &spec, &files)
     }
 
-    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+    fn supports_filters_pushdown(
+        &self,
+        filters: &[&Expr],
+    ) -> Result<Vec<TableProviderFilterPushDown>> {
         Ok(pushdown(&self.layout, filters, true))
     }
 }

@@ -18,34 +18,68 @@ pub(crate) fn to_predicate(expr: &Expr, schema: &StructType) -> Predicate {
         Expr::Literal(ScalarValue::Null, _) => Predicate::Literal(None),
         Expr::Not(inner) => Predicate::Not(Box::new(go(inner))),
         Expr::IsNull(inner) => column(inner, schema).map_or(Predicate::Unknown, Predicate::IsNull),
-        Expr::IsNotNull(inner) => {
-            column(inner, schema).map_or(Predicate::Unknown, |column| Predicate::Not(Box::new(Predicate::IsNull(column))))
-        }
+        Expr::IsNotNull(inner) => column(inner, schema).map_or(Predicate::Unknown, |column| {
+            Predicate::Not(Box::new(Predicate::IsNull(column)))
+        }),
         Expr::BinaryExpr(binary) => comparison(binary, schema),
-        Expr::Between(Between { expr, negated, low, high }) => {
-            let (Some(column), Some(low), Some(high)) = (column(expr, schema), literal(low), literal(high)) else {
+        Expr::Between(Between {
+            expr,
+            negated,
+            low,
+            high,
+        }) => {
+            let (Some(column), Some(low), Some(high)) =
+                (column(expr, schema), literal(low), literal(high))
+            else {
                 return Predicate::Unknown;
             };
             let inside = Predicate::And(vec![
                 Predicate::Compare(column.clone(), Comparison::GreaterOrEqual, low),
                 Predicate::Compare(column, Comparison::LessOrEqual, high),
             ]);
-            if *negated { Predicate::Not(Box::new(inside)) } else { inside }
+            if *negated {
+                Predicate::Not(Box::new(inside))
+            } else {
+                inside
+            }
         }
-        Expr::InList(InList { expr, list, negated }) => {
+        Expr::InList(InList {
+            expr,
+            list,
+            negated,
+        }) => {
             let values: Option<Vec<Value>> = list.iter().map(literal).collect();
             let (Some(column), Some(values)) = (column(expr, schema), values) else {
                 return Predicate::Unknown;
             };
             let inside = Predicate::In(column, values);
-            if *negated { Predicate::Not(Box::new(inside)) } else { inside }
+            if *negated {
+                Predicate::Not(Box::new(inside))
+            } else {
+                inside
+            }
         }
-        Expr::Like(Like { negated: false, expr, pattern, escape_char: None, case_insensitive: false }) => {
-            let (Some(column), Some(Value::String(pattern))) = (column(expr, schema), literal(pattern)) else {
+        Expr::Like(Like {
+            negated: false,
+            expr,
+            pattern,
+            escape_char: None,
+            case_insensitive: false,
+        }) => {
+            let (Some(column), Some(Value::String(pattern))) =
+                (column(expr, schema), literal(pattern))
+            else {
                 return Predicate::Unknown;
             };
-            let prefix: String = pattern.chars().take_while(|c| !matches!(c, '%' | '_' | '\\')).collect();
-            if prefix.is_empty() { Predicate::Unknown } else { starts_with(column, prefix, &pattern) }
+            let prefix: String = pattern
+                .chars()
+                .take_while(|c| !matches!(c, '%' | '_' | '\\'))
+                .collect();
+            if prefix.is_empty() {
+                Predicate::Unknown
+            } else {
+                starts_with(column, prefix, &pattern)
+            }
         }
         _ => Predicate::Unknown,
     }
@@ -55,17 +89,36 @@ pub(crate) fn to_predicate(expr: &Expr, schema: &StructType) -> Predicate {
 fn starts_with(column: Column, prefix: String, pattern: &str) -> Predicate {
     let only = pattern.strip_prefix(prefix.as_str()) == Some("%");
     let begins = Predicate::StartsWith(column, prefix);
-    if only { begins } else { Predicate::And(vec![begins, Predicate::Unknown]) }
+    if only {
+        begins
+    } else {
+        Predicate::And(vec![begins, Predicate::Unknown])
+    }
 }
 
 fn comparison(binary: &BinaryExpr, schema: &StructType) -> Predicate {
     let BinaryExpr { left, op, right } = binary;
     match op {
-        Operator::And => return Predicate::And(vec![to_predicate(left, schema), to_predicate(right, schema)]),
-        Operator::Or => return Predicate::Or(vec![to_predicate(left, schema), to_predicate(right, schema)]),
+        Operator::And => {
+            return Predicate::And(vec![
+                to_predicate(left, schema),
+                to_predicate(right, schema),
+            ]);
+        }
+        Operator::Or => {
+            return Predicate::Or(vec![
+                to_predicate(left, schema),
+                to_predicate(right, schema),
+            ]);
+        }
         _ => {}
     }
-    let (column, value, flipped) = match (column(left, schema), literal(right), literal(left), column(right, schema)) {
+    let (column, value, flipped) = match (
+        column(left, schema),
+        literal(right),
+        literal(left),
+        column(right, schema),
+    ) {
         (Some(column), Some(value), _, _) => (column, value, false),
         (_, _, Some(value), Some(column)) => (column, value, true),
         _ => return Predicate::Unknown,
@@ -73,10 +126,34 @@ fn comparison(binary: &BinaryExpr, schema: &StructType) -> Predicate {
     let plain = match op {
         Operator::Eq => Comparison::Equal,
         Operator::NotEq => Comparison::NotEqual,
-        Operator::Lt => if flipped { Comparison::Greater } else { Comparison::Less },
-        Operator::LtEq => if flipped { Comparison::GreaterOrEqual } else { Comparison::LessOrEqual },
-        Operator::Gt => if flipped { Comparison::Less } else { Comparison::Greater },
-        Operator::GtEq => if flipped { Comparison::LessOrEqual } else { Comparison::GreaterOrEqual },
+        Operator::Lt => {
+            if flipped {
+                Comparison::Greater
+            } else {
+                Comparison::Less
+            }
+        }
+        Operator::LtEq => {
+            if flipped {
+                Comparison::GreaterOrEqual
+            } else {
+                Comparison::LessOrEqual
+            }
+        }
+        Operator::Gt => {
+            if flipped {
+                Comparison::Less
+            } else {
+                Comparison::Greater
+            }
+        }
+        Operator::GtEq => {
+            if flipped {
+                Comparison::LessOrEqual
+            } else {
+                Comparison::GreaterOrEqual
+            }
+        }
         Operator::IsNotDistinctFrom => return null_safe(column, value),
         Operator::IsDistinctFrom => return Predicate::Not(Box::new(null_safe(column, value))),
         _ => return Predicate::Unknown,
@@ -115,7 +192,10 @@ fn column(expr: &Expr, schema: &StructType) -> Option<Column> {
             }
             let leaf = fields.field_exact(last)?;
             out.push(leaf.physical_name().to_string());
-            Some(Column { path: out, data_type: leaf.data_type.clone() })
+            Some(Column {
+                path: out,
+                data_type: leaf.data_type.clone(),
+            })
         }
     }
 }
@@ -123,7 +203,9 @@ fn column(expr: &Expr, schema: &StructType) -> Option<Column> {
 fn access(expr: &Expr, path: &mut Vec<String>) -> Option<()> {
     match expr {
         Expr::Column(column) => path.push(column.name.clone()),
-        Expr::ScalarFunction(ScalarFunction { func, args }) if func.inner().is::<GetFieldFunc>() => {
+        Expr::ScalarFunction(ScalarFunction { func, args })
+            if func.inner().is::<GetFieldFunc>() =>
+        {
             let (base, keys) = args.split_first()?;
             access(base, path)?;
             for key in keys {
@@ -174,9 +256,15 @@ pub(crate) fn value_of(value: &ScalarValue) -> Option<Value> {
         ScalarValue::Int64(Some(v)) => Value::Integer(*v),
         ScalarValue::Float32(Some(v)) => Value::Double(f64::from(*v)),
         ScalarValue::Float64(Some(v)) => Value::Double(*v),
-        ScalarValue::Decimal128(Some(v), _, scale) => Value::Decimal(*v, u8::try_from(*scale).ok()?),
-        ScalarValue::Utf8(Some(v)) | ScalarValue::LargeUtf8(Some(v)) | ScalarValue::Utf8View(Some(v)) => Value::String(v.clone()),
-        ScalarValue::Binary(Some(v)) | ScalarValue::LargeBinary(Some(v)) | ScalarValue::BinaryView(Some(v)) => Value::Binary(v.clone()),
+        ScalarValue::Decimal128(Some(v), _, scale) => {
+            Value::Decimal(*v, u8::try_from(*scale).ok()?)
+        }
+        ScalarValue::Utf8(Some(v))
+        | ScalarValue::LargeUtf8(Some(v))
+        | ScalarValue::Utf8View(Some(v)) => Value::String(v.clone()),
+        ScalarValue::Binary(Some(v))
+        | ScalarValue::LargeBinary(Some(v))
+        | ScalarValue::BinaryView(Some(v)) => Value::Binary(v.clone()),
         ScalarValue::Date32(Some(v)) => Value::Date(*v),
         ScalarValue::TimestampMicrosecond(Some(v), _) => Value::Timestamp(*v),
         _ => return None,

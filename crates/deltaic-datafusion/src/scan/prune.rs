@@ -18,19 +18,32 @@ use deltaic_protocol::timestamp::Zone;
 use super::build::{ScanFile, partition_values};
 use super::predicate::{to_predicate, value_of};
 use crate::error::wrap;
-use crate::layout::TableLayout;
 use crate::exprs::unqualified;
+use crate::layout::TableLayout;
 
 /// Whether a predicate is decided by partition values alone.
 pub fn is_partition_only(layout: &TableLayout, expr: &Expr) -> bool {
-    !expr.is_volatile() && !has_subquery(expr) && expr.column_refs().iter().all(|column| layout.is_partition(&column.name))
+    !expr.is_volatile()
+        && !has_subquery(expr)
+        && expr
+            .column_refs()
+            .iter()
+            .all(|column| layout.is_partition(&column.name))
 }
 
 /// Whether an expression holds a subquery.
 pub fn has_subquery(expr: &Expr) -> bool {
     use datafusion::common::tree_node::TreeNode;
-    expr.exists(|node| Ok(matches!(node, Expr::InSubquery(_) | Expr::Exists(_) | Expr::ScalarSubquery(_) | Expr::SetComparison(_))))
-        .unwrap_or(true)
+    expr.exists(|node| {
+        Ok(matches!(
+            node,
+            Expr::InSubquery(_)
+                | Expr::Exists(_)
+                | Expr::ScalarSubquery(_)
+                | Expr::SetComparison(_)
+        ))
+    })
+    .unwrap_or(true)
 }
 
 /// The files that may hold rows satisfying all of `filters`.
@@ -45,12 +58,18 @@ pub fn prune(
     files: Vec<ScanFile>,
     filters: &[Expr],
 ) -> Result<Vec<ScanFile>> {
-    let (exact, rest): (Vec<&Expr>, Vec<&Expr>) =
-        filters.iter().filter(|expr| !has_subquery(expr)).partition(|expr| is_partition_only(layout, expr));
+    let (exact, rest): (Vec<&Expr>, Vec<&Expr>) = filters
+        .iter()
+        .filter(|expr| !has_subquery(expr))
+        .partition(|expr| is_partition_only(layout, expr));
     let mut files = files;
     if !exact.is_empty() && !files.is_empty() {
         let keep = matches(session, layout, zone, &files, &exact)?;
-        files = files.into_iter().zip(keep).filter_map(|(file, keep)| keep.then_some(file)).collect();
+        files = files
+            .into_iter()
+            .zip(keep)
+            .filter_map(|(file, keep)| keep.then_some(file))
+            .collect();
     }
     if rest.is_empty() || files.is_empty() {
         return Ok(files);
@@ -59,10 +78,18 @@ pub fn prune(
     let mut kept = Vec::with_capacity(files.len());
     for file in files {
         let values = partition_values(layout, &file.add, zone)?;
-        let named: BTreeMap<_, _> =
-            layout.partition_keys.iter().cloned().zip(values.iter()).filter_map(|(key, value)| Some((key, value_of(value)?))).collect();
+        let named: BTreeMap<_, _> = layout
+            .partition_keys
+            .iter()
+            .cloned()
+            .zip(values.iter())
+            .filter_map(|(key, value)| Some((key, value_of(value)?)))
+            .collect();
         let facts = StatisticsFacts::new(file.add.stats.as_deref(), named);
-        if predicates.iter().all(|predicate| predicate.may_match(&facts)) {
+        if predicates
+            .iter()
+            .all(|predicate| predicate.may_match(&facts))
+        {
             kept.push(file);
         }
     }
@@ -73,7 +100,13 @@ pub fn prune(
 ///
 /// # Errors
 /// A partition value cannot be read, or a predicate fails on one.
-pub fn matches(session: &dyn Session, layout: &TableLayout, zone: &Zone, files: &[ScanFile], predicates: &[&Expr]) -> Result<Vec<bool>> {
+pub fn matches(
+    session: &dyn Session,
+    layout: &TableLayout,
+    zone: &Zone,
+    files: &[ScanFile],
+    predicates: &[&Expr],
+) -> Result<Vec<bool>> {
     if files.is_empty() {
         return Ok(Vec::new());
     }
@@ -81,15 +114,24 @@ pub fn matches(session: &dyn Session, layout: &TableLayout, zone: &Zone, files: 
     let df_schema = DFSchema::try_from(schema.as_ref().clone())?;
     let bound = predicates
         .iter()
-        .map(|expr| session.create_physical_expr(unqualified((*expr).clone()).map_err(wrap)?, &df_schema))
+        .map(|expr| {
+            session.create_physical_expr(unqualified((*expr).clone()).map_err(wrap)?, &df_schema)
+        })
         .collect::<Result<Vec<Arc<dyn PhysicalExpr>>>>()?;
-    let mut columns: Vec<Vec<ScalarValue>> = vec![Vec::with_capacity(files.len()); layout.partitions.len()];
+    let mut columns: Vec<Vec<ScalarValue>> =
+        vec![Vec::with_capacity(files.len()); layout.partitions.len()];
     for file in files {
-        for (column, value) in columns.iter_mut().zip(partition_values(layout, &file.add, zone)?) {
+        for (column, value) in columns
+            .iter_mut()
+            .zip(partition_values(layout, &file.add, zone)?)
+        {
             column.push(value);
         }
     }
-    let arrays = columns.into_iter().map(ScalarValue::iter_to_array).collect::<Result<Vec<ArrayRef>>>()?;
+    let arrays = columns
+        .into_iter()
+        .map(ScalarValue::iter_to_array)
+        .collect::<Result<Vec<ArrayRef>>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(files.len()));
     let batch = RecordBatch::try_new_with_options(schema, arrays, &options)?;
     let mut keep = vec![true; files.len()];
@@ -110,5 +152,12 @@ pub fn matches(session: &dyn Session, layout: &TableLayout, zone: &Zone, files: 
 
 /// The logical columns that expressions use.
 pub fn used_columns(filters: &[Expr]) -> BTreeSet<String> {
-    filters.iter().flat_map(|expr| expr.column_refs().into_iter().map(|column| column.name.clone())).collect()
+    filters
+        .iter()
+        .flat_map(|expr| {
+            expr.column_refs()
+                .into_iter()
+                .map(|column| column.name.clone())
+        })
+        .collect()
 }

@@ -56,7 +56,10 @@ fn selected(marked: &RoaringTreemap, rows: u64, skip_marked: bool) -> RowSelecti
             let count = usize::try_from(count).unwrap_or(usize::MAX);
             match runs.last_mut().filter(|last| last.skip == skip) {
                 Some(last) => last.row_count += count,
-                None => runs.push(RowSelector { row_count: count, skip }),
+                None => runs.push(RowSelector {
+                    row_count: count,
+                    skip,
+                }),
             }
         }
     };

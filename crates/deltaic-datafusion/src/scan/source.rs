@@ -10,14 +10,18 @@ use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::config::TableParquetOptions;
-use datafusion::datasource::physical_plan::{FileScanConfig, FileSource, ParquetFileReaderFactory, ParquetSource};
-use datafusion::datasource::physical_plan::FileOpener;
 use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::FileOpener;
+use datafusion::datasource::physical_plan::{
+    FileScanConfig, FileSource, ParquetFileReaderFactory, ParquetSource,
+};
 use datafusion::error::Result;
 use datafusion::functions::core::getfield::GetFieldFunc;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::projection::ProjectionExprs;
-use datafusion::physical_expr::{EquivalenceProperties, LexOrdering, PhysicalExpr, PhysicalSortExpr, ScalarFunctionExpr};
+use datafusion::physical_expr::{
+    EquivalenceProperties, LexOrdering, PhysicalExpr, PhysicalSortExpr, ScalarFunctionExpr,
+};
 use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use datafusion::physical_plan::{DisplayFormatType, SortOrderPushdownResult};
@@ -46,8 +50,13 @@ impl DeltaSource {
         // Old writers store instants as 96-bit integers; in nanoseconds year 1 and year 9999 do not fit.
         options.global.coerce_int96 = Some("us".to_string());
         options.global.coerce_int96_tz = Some("UTC".to_string());
-        let source = ParquetSource::new(schema).with_table_parquet_options(options).with_parquet_file_reader_factory(readers);
-        DeltaSource { inner: Arc::new(source), columns }
+        let source = ParquetSource::new(schema)
+            .with_table_parquet_options(options)
+            .with_parquet_file_reader_factory(readers);
+        DeltaSource {
+            inner: Arc::new(source),
+            columns,
+        }
     }
 
     /// A source around a Parquet source that is configured already.
@@ -66,18 +75,38 @@ impl DeltaSource {
     }
 
     fn with(&self, inner: Arc<dyn FileSource>) -> Arc<dyn FileSource> {
-        Arc::new(DeltaSource { inner, columns: Arc::clone(&self.columns) })
+        Arc::new(DeltaSource {
+            inner,
+            columns: Arc::clone(&self.columns),
+        })
     }
 }
 
 impl FileSource for DeltaSource {
-    fn create_file_opener(&self, store: Arc<dyn ObjectStore>, config: &FileScanConfig, partition: usize) -> Result<Arc<dyn FileOpener>> {
+    fn create_file_opener(
+        &self,
+        store: Arc<dyn ObjectStore>,
+        config: &FileScanConfig,
+        partition: usize,
+    ) -> Result<Arc<dyn FileOpener>> {
         self.inner.create_file_opener(store, config, partition)
     }
 
-    fn create_morselizer(&self, store: Arc<dyn ObjectStore>, config: &FileScanConfig, partition: usize) -> Result<Box<dyn Morselizer>> {
-        let inner = self.inner.create_morselizer(Arc::clone(&store), config, partition)?;
-        let scheme = config.object_store_url.as_str().split(':').next().unwrap_or_default();
+    fn create_morselizer(
+        &self,
+        store: Arc<dyn ObjectStore>,
+        config: &FileScanConfig,
+        partition: usize,
+    ) -> Result<Box<dyn Morselizer>> {
+        let inner = self
+            .inner
+            .create_morselizer(Arc::clone(&store), config, partition)?;
+        let scheme = config
+            .object_store_url
+            .as_str()
+            .split(':')
+            .next()
+            .unwrap_or_default();
         Ok(Box::new(DeltaMorselizer::new(inner.into(), store, scheme)))
     }
 
@@ -120,7 +149,12 @@ impl FileSource for DeltaSource {
         output_ordering: Option<LexOrdering>,
         config: &FileScanConfig,
     ) -> Result<Option<FileScanConfig>> {
-        self.inner.repartitioned(target_partitions, repartition_file_min_size, output_ordering, config)
+        self.inner.repartitioned(
+            target_partitions,
+            repartition_file_min_size,
+            output_ordering,
+            config,
+        )
     }
 
     /// Predicates over nested fields and over floating-point columns stay above the scan: the reader drops a nested one
@@ -131,11 +165,27 @@ impl FileSource for DeltaSource {
         config: &ConfigOptions,
     ) -> Result<FilterPushdownPropagation<Arc<dyn FileSource>>> {
         let schema = Arc::clone(self.table_schema().table_schema());
-        let safe: Vec<bool> = filters.iter().map(|filter| is_safe(filter, &schema)).collect();
-        let offered = filters.into_iter().zip(&safe).filter_map(|(filter, safe)| safe.then_some(filter)).collect();
+        let safe: Vec<bool> = filters
+            .iter()
+            .map(|filter| is_safe(filter, &schema))
+            .collect();
+        let offered = filters
+            .into_iter()
+            .zip(&safe)
+            .filter_map(|(filter, safe)| safe.then_some(filter))
+            .collect();
         let answer = self.inner.try_pushdown_filters(offered, config)?;
         let mut inner = answer.filters.into_iter();
-        let verdicts = safe.iter().map(|safe| if *safe { inner.next().unwrap_or(PushedDown::No) } else { PushedDown::No }).collect();
+        let verdicts = safe
+            .iter()
+            .map(|safe| {
+                if *safe {
+                    inner.next().unwrap_or(PushedDown::No)
+                } else {
+                    PushedDown::No
+                }
+            })
+            .collect();
         let mut result = FilterPushdownPropagation::with_parent_pushdown_result(verdicts);
         if let Some(updated) = answer.updated_node {
             result = result.with_updated_node(self.with(updated));
@@ -149,8 +199,12 @@ impl FileSource for DeltaSource {
         eq_properties: &EquivalenceProperties,
     ) -> Result<SortOrderPushdownResult<Arc<dyn FileSource>>> {
         Ok(match self.inner.try_pushdown_sort(order, eq_properties)? {
-            SortOrderPushdownResult::Exact { inner } => SortOrderPushdownResult::Exact { inner: self.with(inner) },
-            SortOrderPushdownResult::Inexact { inner } => SortOrderPushdownResult::Inexact { inner: self.with(inner) },
+            SortOrderPushdownResult::Exact { inner } => SortOrderPushdownResult::Exact {
+                inner: self.with(inner),
+            },
+            SortOrderPushdownResult::Inexact { inner } => SortOrderPushdownResult::Inexact {
+                inner: self.with(inner),
+            },
             SortOrderPushdownResult::Unsupported => SortOrderPushdownResult::Unsupported,
         })
     }
@@ -159,8 +213,14 @@ impl FileSource for DeltaSource {
         self.inner.reorder_files(files)
     }
 
-    fn try_pushdown_projection(&self, projection: &ProjectionExprs) -> Result<Option<Arc<dyn FileSource>>> {
-        Ok(self.inner.try_pushdown_projection(projection)?.map(|inner| self.with(inner)))
+    fn try_pushdown_projection(
+        &self,
+        projection: &ProjectionExprs,
+    ) -> Result<Option<Arc<dyn FileSource>>> {
+        Ok(self
+            .inner
+            .try_pushdown_projection(projection)?
+            .map(|inner| self.with(inner)))
     }
 
     fn apply_expressions(
@@ -176,7 +236,9 @@ fn is_safe(filter: &Arc<dyn PhysicalExpr>, schema: &Schema) -> bool {
     let walked = filter.apply(|node| {
         let nested = ScalarFunctionExpr::try_downcast_func::<GetFieldFunc>(node.as_ref()).is_some();
         let unsafe_column = node.downcast_ref::<Column>().is_some_and(|column| {
-            schema.field_with_name(column.name()).is_ok_and(|field| field.data_type().is_nested() || is_float(field.data_type()))
+            schema
+                .field_with_name(column.name())
+                .is_ok_and(|field| field.data_type().is_nested() || is_float(field.data_type()))
         });
         if nested || unsafe_column {
             safe = false;
@@ -188,5 +250,8 @@ fn is_safe(filter: &Arc<dyn PhysicalExpr>, schema: &Schema) -> bool {
 }
 
 fn is_float(data_type: &DataType) -> bool {
-    matches!(data_type, DataType::Float16 | DataType::Float32 | DataType::Float64)
+    matches!(
+        data_type,
+        DataType::Float16 | DataType::Float32 | DataType::Float64
+    )
 }

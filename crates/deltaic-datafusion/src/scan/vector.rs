@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use deltaic_protocol::deletion_vector::{DeletionVector, DeletionVectorDescriptor, DeletionVectorLocation, read_frame};
+use deltaic_protocol::deletion_vector::{
+    DeletionVector, DeletionVectorDescriptor, DeletionVectorLocation, read_frame,
+};
 use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
 use deltaic_storage::TableStore;
 use roaring::RoaringTreemap;
@@ -17,7 +19,10 @@ pub struct VectorFile {
 impl VectorFile {
     /// The vector of a descriptor in a table.
     pub fn new(store: &TableStore, descriptor: DeletionVectorDescriptor) -> VectorFile {
-        VectorFile { store: store.clone(), descriptor }
+        VectorFile {
+            store: store.clone(),
+            descriptor,
+        }
     }
 
     /// The table's store.
@@ -44,14 +49,25 @@ impl VectorFile {
         };
         let shown = path.to_string();
         let Range { start, end } = self.descriptor.frame_range();
-        let frame = self.store.data().read_range(path.as_str(), start..end).await.map_err(|error| {
-            if error.kind() == ErrorKind::NotFound {
-                DeltaError::new("FAILED_READ_FILE.FILE_NOT_EXIST").param("path", &shown).with_path(&shown).with_source(error)
-            } else {
-                error
-            }
-        })?;
-        let payload = read_frame(&frame, &self.descriptor).map_err(|error| error.with_path(&shown))?;
-        Ok(DeletionVector::from_described(payload, &self.descriptor).map_err(|error| error.with_path(&shown))?.rows)
+        let frame = self
+            .store
+            .data()
+            .read_range(path.as_str(), start..end)
+            .await
+            .map_err(|error| {
+                if error.kind() == ErrorKind::NotFound {
+                    DeltaError::new("FAILED_READ_FILE.FILE_NOT_EXIST")
+                        .param("path", &shown)
+                        .with_path(&shown)
+                        .with_source(error)
+                } else {
+                    error
+                }
+            })?;
+        let payload =
+            read_frame(&frame, &self.descriptor).map_err(|error| error.with_path(&shown))?;
+        Ok(DeletionVector::from_described(payload, &self.descriptor)
+            .map_err(|error| error.with_path(&shown))?
+            .rows)
     }
 }

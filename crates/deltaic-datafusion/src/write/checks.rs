@@ -61,14 +61,25 @@ enum Length {
 impl RowGuard {
     /// Lets every row pass.
     pub fn none() -> RowGuard {
-        RowGuard { not_null: Vec::new(), checks: Vec::new(), lengths: Vec::new(), zone: Zone::utc() }
+        RowGuard {
+            not_null: Vec::new(),
+            checks: Vec::new(),
+            lengths: Vec::new(),
+            zone: Zone::utc(),
+        }
     }
 
     /// Binds the checks to a table's schema; `logical` is its Arrow form.
     ///
     /// # Errors
     /// A condition names a column that the table does not have.
-    pub fn new(session: &dyn Session, schema: &StructType, logical: &SchemaRef, checks: &WriteChecks, zone: Zone) -> Result<RowGuard> {
+    pub fn new(
+        session: &dyn Session,
+        schema: &StructType,
+        logical: &SchemaRef,
+        checks: &WriteChecks,
+        zone: Zone,
+    ) -> Result<RowGuard> {
         let df_schema = DFSchema::try_from(logical.as_ref().clone()).classed()?;
         let checks = checks
             .checks
@@ -76,14 +87,29 @@ impl RowGuard {
             .map(|check| {
                 let condition = unqualified(check.condition.clone())?;
                 let columns = referenced(&condition);
-                let condition = session.create_physical_expr(condition, &df_schema).classed()?;
-                Ok(BoundCheck { check: check.clone(), condition, columns })
+                let condition = session
+                    .create_physical_expr(condition, &df_schema)
+                    .classed()?;
+                Ok(BoundCheck {
+                    check: check.clone(),
+                    condition,
+                    columns,
+                })
             })
             .collect::<Result<Vec<_>>>()?;
         let mut not_null = Vec::new();
         required(schema, &mut Vec::new(), &mut not_null);
-        let lengths = schema.iter().enumerate().filter_map(|(at, field)| Some((at, length(field.char_varchar()?)?))).collect();
-        Ok(RowGuard { not_null, checks, lengths, zone })
+        let lengths = schema
+            .iter()
+            .enumerate()
+            .filter_map(|(at, field)| Some((at, length(field.char_varchar()?)?)))
+            .collect();
+        Ok(RowGuard {
+            not_null,
+            checks,
+            lengths,
+            zone,
+        })
     }
 
     /// The batch with CHAR values padded and surplus spaces cut.
@@ -97,7 +123,10 @@ impl RowGuard {
         let mut columns = batch.columns().to_vec();
         for (at, length) in &self.lengths {
             let values = columns[*at].as_string::<i32>();
-            let fitted: StringArray = values.iter().map(|value| value.map(|text| length.fit(text)).transpose()).collect::<Result<_>>()?;
+            let fitted: StringArray = values
+                .iter()
+                .map(|value| value.map(|text| length.fit(text)).transpose())
+                .collect::<Result<_>>()?;
             columns[*at] = Arc::new(fitted);
         }
         RecordBatch::try_new(batch.schema(), columns).classed()
@@ -118,11 +147,16 @@ impl RowGuard {
         };
         for path in &self.not_null {
             offer(first_null(batch, path)?, &|_| {
-                DeltaError::new("DELTA_NOT_NULL_CONSTRAINT_VIOLATED").param("columnName", path.join("."))
+                DeltaError::new("DELTA_NOT_NULL_CONSTRAINT_VIOLATED")
+                    .param("columnName", path.join("."))
             });
         }
         for bound in &self.checks {
-            let result = bound.condition.evaluate(batch).and_then(|value| value.into_array(batch.num_rows())).classed()?;
+            let result = bound
+                .condition
+                .evaluate(batch)
+                .and_then(|value| value.into_array(batch.num_rows()))
+                .classed()?;
             let row = first_not_true(&result)?;
             offer(row, &|row| bound.violation(batch, row, &self.zone));
         }
@@ -139,7 +173,8 @@ impl BoundCheck {
             .columns
             .iter()
             .map(|path| {
-                let value = value_at(batch, path, row).map_or_else(|| "null".to_string(), |value| show(&value, zone));
+                let value = value_at(batch, path, row)
+                    .map_or_else(|| "null".to_string(), |value| show(&value, zone));
                 format!(" - {} : {value}", path.join("."))
             })
             .collect();
@@ -167,13 +202,23 @@ impl Length {
             }
             return Err(DeltaError::new("EXCEED_LIMIT_LENGTH").param("limit", limit));
         }
-        Ok(if pad { format!("{text}{}", " ".repeat(limit - count)) } else { text.to_string() })
+        Ok(if pad {
+            format!("{text}{}", " ".repeat(limit - count))
+        } else {
+            text.to_string()
+        })
     }
 }
 
 fn length(text: &str) -> Option<Length> {
     let text = text.to_ascii_lowercase();
-    let number = |rest: &str| rest.strip_prefix('(')?.strip_suffix(')')?.trim().parse().ok();
+    let number = |rest: &str| {
+        rest.strip_prefix('(')?
+            .strip_suffix(')')?
+            .trim()
+            .parse()
+            .ok()
+    };
     if let Some(rest) = text.strip_prefix("varchar") {
         return number(rest).map(Length::VarChar);
     }
@@ -196,10 +241,15 @@ fn required(schema: &StructType, path: &mut Vec<String>, out: &mut Vec<Vec<Strin
 /// A nested column counts as null where a struct around it is.
 fn first_null(batch: &RecordBatch, path: &[String]) -> Result<Option<usize>> {
     let Some((array, nulls)) = descend(batch, path) else {
-        return Err(DeltaError::internal(format!("column {} is missing", path.join("."))));
+        return Err(DeltaError::internal(format!(
+            "column {} is missing",
+            path.join(".")
+        )));
     };
     let nulls = NullBuffer::union(nulls.as_ref(), array.logical_nulls().as_ref());
-    Ok(nulls.filter(|nulls| nulls.null_count() > 0).and_then(|nulls| nulls.iter().position(|valid| !valid)))
+    Ok(nulls
+        .filter(|nulls| nulls.null_count() > 0)
+        .and_then(|nulls| nulls.iter().position(|valid| !valid)))
 }
 
 fn descend(batch: &RecordBatch, path: &[String]) -> Option<(ArrayRef, Option<NullBuffer>)> {
@@ -220,12 +270,17 @@ fn value_at(batch: &RecordBatch, path: &[String], row: usize) -> Option<ScalarVa
     if nulls.is_some_and(|nulls| nulls.is_null(row)) {
         return None;
     }
-    ScalarValue::try_from_array(&array, row).ok().filter(|value| !value.is_null())
+    ScalarValue::try_from_array(&array, row)
+        .ok()
+        .filter(|value| !value.is_null())
 }
 
 fn first_not_true(result: &ArrayRef) -> Result<Option<usize>> {
     let Some(values) = result.as_any().downcast_ref::<BooleanArray>() else {
-        return Err(DeltaError::internal(format!("a check answers {}", result.data_type())));
+        return Err(DeltaError::internal(format!(
+            "a check answers {}",
+            result.data_type()
+        )));
     };
     if values.null_count() == 0 && !values.has_false() {
         return Ok(None);

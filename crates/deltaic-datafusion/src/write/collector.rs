@@ -11,7 +11,8 @@ use arrow::array::{Array, ArrayRef, AsArray, StructArray, make_array};
 use arrow::buffer::NullBuffer;
 use arrow::compute;
 use arrow::datatypes::{
-    Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
+    Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, TimestampMicrosecondType,
 };
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::partition::Scalar;
@@ -51,8 +52,19 @@ enum Kind {
 impl StatsPlan {
     /// For the columns of data files (`schema` without partition columns). `selected` are the logical paths of the leaves that
     /// have statistics; `prefix` is how much of a text is kept.
-    pub fn new(schema: &StructType, selected: &BTreeSet<Vec<String>>, tight: bool, prefix: usize, zone: Zone) -> StatsPlan {
-        StatsPlan { nodes: nodes(schema, &mut Vec::new(), selected), tight, prefix, zone }
+    pub fn new(
+        schema: &StructType,
+        selected: &BTreeSet<Vec<String>>,
+        tight: bool,
+        prefix: usize,
+        zone: Zone,
+    ) -> StatsPlan {
+        StatsPlan {
+            nodes: nodes(schema, &mut Vec::new(), selected),
+            tight,
+            prefix,
+            zone,
+        }
     }
 
     /// Starts the statistics of a file.
@@ -61,11 +73,19 @@ impl StatsPlan {
         for node in &self.nodes {
             leaves += node.leaves();
         }
-        StatsCollector { plan: Arc::clone(self), rows: 0, leaves: vec![LeafStats::default(); leaves] }
+        StatsCollector {
+            plan: Arc::clone(self),
+            rows: 0,
+            leaves: vec![LeafStats::default(); leaves],
+        }
     }
 }
 
-fn nodes(schema: &StructType, path: &mut Vec<String>, selected: &BTreeSet<Vec<String>>) -> Vec<Node> {
+fn nodes(
+    schema: &StructType,
+    path: &mut Vec<String>,
+    selected: &BTreeSet<Vec<String>>,
+) -> Vec<Node> {
     let mut out = Vec::new();
     for (at, field) in schema.iter().enumerate() {
         path.push(field.name.clone());
@@ -74,11 +94,19 @@ fn nodes(schema: &StructType, path: &mut Vec<String>, selected: &BTreeSet<Vec<St
                 let inner = nodes(inner, path, selected);
                 (!inner.is_empty()).then_some(Kind::Struct(inner))
             }
-            other if selected.contains(path) => Some(if has_bounds(other) { Kind::Range } else { Kind::Count }),
+            other if selected.contains(path) => Some(if has_bounds(other) {
+                Kind::Range
+            } else {
+                Kind::Count
+            }),
             _ => None,
         };
         path.pop();
-        out.extend(kind.map(|kind| Node { at, physical: field.physical_name().to_string(), kind }));
+        out.extend(kind.map(|kind| Node {
+            at,
+            physical: field.physical_name().to_string(),
+            kind,
+        }));
     }
     out
 }
@@ -117,7 +145,8 @@ fn order(a: &Scalar, b: &Scalar) -> Ordering {
 }
 
 fn nan_last(a: f64, b: f64) -> Ordering {
-    a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
+    a.partial_cmp(&b)
+        .unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
 }
 
 impl StatsCollector {
@@ -130,26 +159,39 @@ impl StatsCollector {
         let plan = Arc::clone(&self.plan);
         let mut slot = 0;
         for node in &plan.nodes {
-            let column = columns.get(node.at).ok_or_else(|| DeltaError::internal("a column is missing from the batch"))?;
+            let column = columns
+                .get(node.at)
+                .ok_or_else(|| DeltaError::internal("a column is missing from the batch"))?;
             self.visit(node, column, None, &mut slot)?;
         }
         Ok(())
     }
 
-    fn visit(&mut self, node: &Node, array: &ArrayRef, outer: Option<&NullBuffer>, slot: &mut usize) -> Result<()> {
+    fn visit(
+        &mut self,
+        node: &Node,
+        array: &ArrayRef,
+        outer: Option<&NullBuffer>,
+        slot: &mut usize,
+    ) -> Result<()> {
         let nulls = NullBuffer::union(outer, array.logical_nulls().as_ref());
         match &node.kind {
             Kind::Struct(inner) => {
                 let parent = array
                     .as_any()
                     .downcast_ref::<StructArray>()
-                    .ok_or_else(|| DeltaError::internal(format!("column {} is not a struct", node.physical)))?;
+                    .ok_or_else(|| {
+                        DeltaError::internal(format!("column {} is not a struct", node.physical))
+                    })?;
                 for child in inner {
                     self.visit(child, parent.column(child.at), nulls.as_ref(), slot)?;
                 }
             }
             kind => {
-                let leaf = self.leaves.get_mut(*slot).ok_or_else(|| DeltaError::internal("statistics have no such column"))?;
+                let leaf = self
+                    .leaves
+                    .get_mut(*slot)
+                    .ok_or_else(|| DeltaError::internal("statistics have no such column"))?;
                 *slot += 1;
                 leaf.nulls += nulls.as_ref().map_or(0, |nulls| nulls.null_count() as u64);
                 if matches!(kind, Kind::Range) {
@@ -176,19 +218,30 @@ impl StatsCollector {
     pub fn finish(&self) -> String {
         let bound = |scalar: Option<&Scalar>, is_max: bool| {
             let cut = match scalar? {
-                Scalar::String(text) if is_max => Scalar::String(cut_maximum(text, self.plan.prefix)?),
-                Scalar::String(text) => Scalar::String(cut_minimum(text, self.plan.prefix).to_string()),
+                Scalar::String(text) if is_max => {
+                    Scalar::String(cut_maximum(text, self.plan.prefix)?)
+                }
+                Scalar::String(text) => {
+                    Scalar::String(cut_minimum(text, self.plan.prefix).to_string())
+                }
                 other => other.clone(),
             };
             to_json_bound(&cut, &self.plan.zone)
         };
         let mut all = Map::new();
         all.insert("numRecords".to_string(), Value::from(self.rows));
-        let min = self.object(&self.plan.nodes, &mut 0, &|leaf| bound(leaf.min.as_ref(), false));
+        let min = self.object(&self.plan.nodes, &mut 0, &|leaf| {
+            bound(leaf.min.as_ref(), false)
+        });
         all.insert("minValues".to_string(), Value::Object(min));
-        let max = self.object(&self.plan.nodes, &mut 0, &|leaf| bound(leaf.max.as_ref(), true));
+        let max = self.object(&self.plan.nodes, &mut 0, &|leaf| {
+            bound(leaf.max.as_ref(), true)
+        });
         all.insert("maxValues".to_string(), Value::Object(max));
-        all.insert("nullCount".to_string(), Value::Object(self.counts(&self.plan.nodes, &mut 0)));
+        all.insert(
+            "nullCount".to_string(),
+            Value::Object(self.counts(&self.plan.nodes, &mut 0)),
+        );
         if self.plan.tight {
             all.insert("tightBounds".to_string(), Value::Bool(true));
         }
@@ -196,7 +249,12 @@ impl StatsCollector {
     }
 
     /// Nulls are left out, but a struct that could have values stays.
-    fn object(&self, nodes: &[Node], slot: &mut usize, value: &dyn Fn(&LeafStats) -> Option<Value>) -> Map<String, Value> {
+    fn object(
+        &self,
+        nodes: &[Node],
+        slot: &mut usize,
+        value: &dyn Fn(&LeafStats) -> Option<Value>,
+    ) -> Map<String, Value> {
         let mut out = Map::new();
         for node in nodes {
             match &node.kind {
@@ -247,7 +305,9 @@ impl Node {
 
 fn keep(slot: &mut Option<Scalar>, candidate: Option<Scalar>, wanted: Ordering) {
     if let Some(candidate) = candidate {
-        let better = slot.as_ref().is_none_or(|current| order(&candidate, current) == wanted);
+        let better = slot
+            .as_ref()
+            .is_none_or(|current| order(&candidate, current) == wanted);
         if better {
             *slot = Some(candidate);
         }
@@ -255,8 +315,13 @@ fn keep(slot: &mut Option<Scalar>, candidate: Option<Scalar>, wanted: Ordering) 
 }
 
 fn masked(array: &ArrayRef, nulls: &NullBuffer) -> Result<ArrayRef> {
-    let data = array.to_data().into_builder().nulls(Some(nulls.clone())).build();
-    data.map(make_array).map_err(|error| DeltaError::internal(error.to_string()))
+    let data = array
+        .to_data()
+        .into_builder()
+        .nulls(Some(nulls.clone()))
+        .build();
+    data.map(make_array)
+        .map_err(|error| DeltaError::internal(error.to_string()))
 }
 
 /// The least and the greatest value that is not null.
@@ -265,7 +330,10 @@ fn range(array: &ArrayRef) -> Result<(Option<Scalar>, Option<Scalar>)> {
     macro_rules! plain {
         ($kind:ty, $scalar:expr) => {{
             let values = array.as_primitive::<$kind>();
-            (compute::min(values).map($scalar), compute::max(values).map($scalar))
+            (
+                compute::min(values).map($scalar),
+                compute::max(values).map($scalar),
+            )
         }};
     }
     Ok(match array.data_type() {
@@ -274,18 +342,41 @@ fn range(array: &ArrayRef) -> Result<(Option<Scalar>, Option<Scalar>)> {
         Arrow::Int32 => plain!(Int32Type, Scalar::Integer),
         Arrow::Int64 => plain!(Int64Type, Scalar::Long),
         Arrow::Date32 => plain!(Date32Type, Scalar::Date),
-        Arrow::Timestamp(TimeUnit::Microsecond, None) => plain!(TimestampMicrosecondType, Scalar::TimestampNtz),
-        Arrow::Timestamp(TimeUnit::Microsecond, Some(_)) => plain!(TimestampMicrosecondType, Scalar::Timestamp),
+        Arrow::Timestamp(TimeUnit::Microsecond, None) => {
+            plain!(TimestampMicrosecondType, Scalar::TimestampNtz)
+        }
+        Arrow::Timestamp(TimeUnit::Microsecond, Some(_)) => {
+            plain!(TimestampMicrosecondType, Scalar::Timestamp)
+        }
         Arrow::Decimal128(precision, scale) => {
             let (precision, scale) = (*precision, u8::try_from(*scale).unwrap_or_default());
-            plain!(Decimal128Type, |unscaled| Scalar::Decimal { unscaled, precision, scale })
+            plain!(Decimal128Type, |unscaled| Scalar::Decimal {
+                unscaled,
+                precision,
+                scale
+            })
         }
-        Arrow::Float32 => extremes(array.as_primitive::<Float32Type>().iter().flatten().map(Scalar::Float)),
-        Arrow::Float64 => extremes(array.as_primitive::<Float64Type>().iter().flatten().map(Scalar::Double)),
+        Arrow::Float32 => extremes(
+            array
+                .as_primitive::<Float32Type>()
+                .iter()
+                .flatten()
+                .map(Scalar::Float),
+        ),
+        Arrow::Float64 => extremes(
+            array
+                .as_primitive::<Float64Type>()
+                .iter()
+                .flatten()
+                .map(Scalar::Double),
+        ),
         Arrow::Utf8 => {
             let values = array.as_string::<i32>();
             let text = |v: &str| Scalar::String(v.to_string());
-            (compute::min_string(values).map(text), compute::max_string(values).map(text))
+            (
+                compute::min_string(values).map(text),
+                compute::max_string(values).map(text),
+            )
         }
         other => return Err(DeltaError::internal(format!("no statistics for {other}"))),
     })

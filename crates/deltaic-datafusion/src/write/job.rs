@@ -57,14 +57,21 @@ pub async fn write_plan(
 ) -> Result<WriteOutput> {
     let partitions = plan.output_partitioning().partition_count();
     let mut tasks = JoinSet::new();
-    let limit = std::thread::available_parallelism().map_or(1, |n| n.get()).max(1);
+    let limit = std::thread::available_parallelism()
+        .map_or(1, |n| n.get())
+        .max(1);
     let mut next = 0;
     let mut results: Vec<Option<Vec<WrittenFile>>> = vec![None; partitions];
     let mut begun: Vec<DataPath> = Vec::new();
     let mut failure: Option<DeltaError> = None;
     while next < partitions || !tasks.is_empty() {
         while next < partitions && tasks.len() < limit && failure.is_none() {
-            let (target, guard, plan, context) = (Arc::clone(target), Arc::clone(guard), Arc::clone(&plan), Arc::clone(&context));
+            let (target, guard, plan, context) = (
+                Arc::clone(target),
+                Arc::clone(guard),
+                Arc::clone(&plan),
+                Arc::clone(&context),
+            );
             let number = next;
             tasks.spawn(async move {
                 let mut task = WriteTask::new(target, number)?;
@@ -83,14 +90,19 @@ pub async fn write_plan(
                 }
             }
             Some(Ok(Err(error))) => keep_first(&mut failure, error),
-            Some(Err(panicked)) => keep_first(&mut failure, DeltaError::internal(format!("a writing task ended without a result: {panicked}"))),
+            Some(Err(panicked)) => keep_first(
+                &mut failure,
+                DeltaError::internal(format!("a writing task ended without a result: {panicked}")),
+            ),
         }
         if failure.is_some() {
             next = partitions;
         }
     }
     match failure {
-        None => Ok(WriteOutput { files: results.into_iter().flatten().flatten().collect() }),
+        None => Ok(WriteOutput {
+            files: results.into_iter().flatten().flatten().collect(),
+        }),
         Some(error) => {
             for path in begun {
                 // The failure is what counts; what stays behind is not in the log and falls to VACUUM.
@@ -129,20 +141,30 @@ fn cut(batch: RecordBatch) -> Vec<RecordBatch> {
     if batch.num_rows() <= ROWS {
         return vec![batch];
     }
-    (0..batch.num_rows()).step_by(ROWS).map(|at| batch.slice(at, ROWS.min(batch.num_rows() - at))).collect()
+    (0..batch.num_rows())
+        .step_by(ROWS)
+        .map(|at| batch.slice(at, ROWS.min(batch.num_rows() - at)))
+        .collect()
 }
 
 /// Violated checks come out as they are, and so do errors of literal rows; anything else is the failure of a task.
 fn present(error: DeltaError, target: &WriteTarget, input: InputKind) -> DeltaError {
-    let invariant = error.java_class().ends_with("DeltaInvariantViolationException");
+    let invariant = error
+        .java_class()
+        .ends_with("DeltaInvariantViolationException");
     let kind = error.kind();
-    let own = kind == ErrorKind::Cancelled || (input == InputKind::Local && kind != ErrorKind::Storage);
+    let own =
+        kind == ErrorKind::Cancelled || (input == InputKind::Local && kind != ErrorKind::Storage);
     if invariant || own || error.class() == Some("TASK_WRITE_FAILED") {
         return error;
     }
     let root = target.store.root().to_string();
     let hint = error.hint().map(str::to_string);
-    let failed = DeltaError::new("TASK_WRITE_FAILED").param("path", &root).with_kind(kind).with_path(root).with_source(error);
+    let failed = DeltaError::new("TASK_WRITE_FAILED")
+        .param("path", &root)
+        .with_kind(kind)
+        .with_path(root)
+        .with_source(error);
     match hint {
         Some(hint) => failed.with_hint(hint),
         None => failed,

@@ -10,9 +10,9 @@ use deltaic_log::arrow_schema::{to_arrow, to_physical_arrow};
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::schema::{DataType, StructField, StructType};
 
-use crate::error::Classed;
 use crate::columns::mapping::{FieldMap, MappingMode};
 use crate::columns::reshape::Reshape;
+use crate::error::Classed;
 
 /// Makes logical batches of one input uniform, and data file columns of them.
 #[derive(Debug, Clone)]
@@ -35,7 +35,9 @@ impl Shaper {
         let mut data = Vec::new();
         let mut fields = Vec::new();
         for (at, field) in nullable.iter().enumerate() {
-            let is_partition = partition_columns.iter().any(|p| p.eq_ignore_ascii_case(&field.name));
+            let is_partition = partition_columns
+                .iter()
+                .any(|p| p.eq_ignore_ascii_case(&field.name));
             if let (false, Some(field)) = (is_partition, without_void(field)) {
                 data.push(at);
                 fields.push(field);
@@ -48,11 +50,22 @@ impl Shaper {
             .zip(files.iter())
             .zip(physical.fields())
             .map(|((at, field), target)| {
-                Reshape::plan(MappingMode::Name, &inverse(field), target.data_type(), logical.field(*at).data_type(), &field.name)
+                Reshape::plan(
+                    MappingMode::Name,
+                    &inverse(field),
+                    target.data_type(),
+                    logical.field(*at).data_type(),
+                    &field.name,
+                )
             })
             .collect::<Result<Vec<_>, _>>()
             .classed()?;
-        Ok(Shaper { logical, data, physical, to_physical })
+        Ok(Shaper {
+            logical,
+            data,
+            physical,
+            to_physical,
+        })
     }
 
     /// The logical schema, all columns nullable.
@@ -77,7 +90,12 @@ impl Shaper {
                 self.logical.fields().len()
             )));
         }
-        let plain = FieldMap { name: String::new(), physical: String::new(), id: None, children: Vec::new() };
+        let plain = FieldMap {
+            name: String::new(),
+            physical: String::new(),
+            id: None,
+            children: Vec::new(),
+        };
         let columns = batch
             .columns()
             .iter()
@@ -86,19 +104,29 @@ impl Shaper {
                 if column.data_type() == field.data_type() {
                     return Ok(Arc::clone(column));
                 }
-                let shape =
-                    Reshape::with_rule(MappingMode::None, &plain, field.data_type(), column.data_type(), field.name(), &can_cast_types)
-                        .classed()?;
+                let shape = Reshape::with_rule(
+                    MappingMode::None,
+                    &plain,
+                    field.data_type(),
+                    column.data_type(),
+                    field.name(),
+                    &can_cast_types,
+                )
+                .classed()?;
                 shape.apply(column).classed()
             })
             .collect::<Result<Vec<ArrayRef>>>()?;
-        let options = arrow::array::RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        let options =
+            arrow::array::RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         RecordBatch::try_new_with_options(Arc::clone(&self.logical), columns, &options).classed()
     }
 
     /// The data file's columns of a conforming batch: in logical form (for statistics) …
     pub fn data_columns(&self, batch: &RecordBatch) -> Vec<ArrayRef> {
-        self.data.iter().map(|at| Arc::clone(batch.column(*at))).collect()
+        self.data
+            .iter()
+            .map(|at| Arc::clone(batch.column(*at)))
+            .collect()
     }
 
     /// … and as they are written.
@@ -106,7 +134,12 @@ impl Shaper {
     /// # Errors
     /// A value does not fit.
     pub fn physical_batch(&self, data: &[ArrayRef], rows: usize) -> Result<RecordBatch> {
-        let columns = data.iter().zip(&self.to_physical).map(|(column, shape)| shape.apply(column)).collect::<Result<Vec<_>, _>>().classed()?;
+        let columns = data
+            .iter()
+            .zip(&self.to_physical)
+            .map(|(column, shape)| shape.apply(column))
+            .collect::<Result<Vec<_>, _>>()
+            .classed()?;
         let options = arrow::array::RecordBatchOptions::new().with_row_count(Some(rows));
         RecordBatch::try_new_with_options(Arc::clone(&self.physical), columns, &options).classed()
     }
@@ -125,12 +158,19 @@ fn without_void(field: &StructField) -> Option<StructField> {
         }
         other => other.clone(),
     };
-    Some(StructField { data_type, ..field.clone() })
+    Some(StructField {
+        data_type,
+        ..field.clone()
+    })
 }
 
 /// The schema of data files: no partition columns, nothing VOID.
 pub(crate) fn file_schema(schema: &StructType, partition_columns: &[String]) -> StructType {
-    let keep = |field: &&StructField| !partition_columns.iter().any(|p| p.eq_ignore_ascii_case(&field.name));
+    let keep = |field: &&StructField| {
+        !partition_columns
+            .iter()
+            .any(|p| p.eq_ignore_ascii_case(&field.name))
+    };
     StructType::new(schema.iter().filter(keep).filter_map(without_void))
 }
 

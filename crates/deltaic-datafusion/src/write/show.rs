@@ -15,7 +15,11 @@ pub(crate) fn show(value: &ScalarValue, zone: &Zone) -> String {
         // `java.sql.Timestamp` has at least one digit of fraction, `LocalDateTime` a `T`.
         Some(Scalar::Timestamp(micros)) => {
             let text = format_timestamp_ntz(zone.to_local(micros));
-            if text.contains('.') { text } else { format!("{text}.0") }
+            if text.contains('.') {
+                text
+            } else {
+                format!("{text}.0")
+            }
         }
         Some(Scalar::TimestampNtz(micros)) => format_timestamp_ntz(micros).replacen(' ', "T", 1),
         Some(scalar) => match scalar.to_folder_text("", zone) {

@@ -13,7 +13,9 @@ use super::shape::Shaper;
 /// Random letters and digits for a folder prefix.
 pub(crate) fn random_prefix(ids: &dyn Ids, length: usize) -> String {
     const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-    (0..length).map(|_| char::from(ALPHABET[usize::try_from(ids.below(62)).unwrap_or_default() % 62])).collect()
+    (0..length)
+        .map(|_| char::from(ALPHABET[usize::try_from(ids.below(62)).unwrap_or_default() % 62]))
+        .collect()
 }
 
 /// What files are for.

@@ -13,8 +13,8 @@ use deltaic_protocol::partition::partition_folder;
 use deltaic_protocol::schema::DataType;
 use deltaic_storage::{DataPath, encode_uri_path};
 use object_store::buffered::BufWriter;
-use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::arrow::AsyncArrowWriter;
+use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
@@ -66,18 +66,38 @@ impl WriteTask {
     /// # Errors
     /// A partition column's type cannot be one.
     pub(crate) fn new(target: Arc<WriteTarget>, number: usize) -> Result<WriteTask> {
-        let options = SortOptions { descending: false, nulls_first: true };
+        let options = SortOptions {
+            descending: false,
+            nulls_first: true,
+        };
         let fields: Vec<SortField> = target
             .partitions
             .iter()
-            .map(|column| SortField::new_with_options(target.shaper.logical().field(column.at).data_type().clone(), options))
+            .map(|column| {
+                SortField::new_with_options(
+                    target.shaper.logical().field(column.at).data_type().clone(),
+                    options,
+                )
+            })
             .collect();
-        let keys = if fields.is_empty() { None } else { Some(RowConverter::new(fields).classed()?) };
+        let keys = if fields.is_empty() {
+            None
+        } else {
+            Some(RowConverter::new(fields).classed()?)
+        };
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_created_by(format!("deltaic version {}", env!("CARGO_PKG_VERSION")))
             .build();
-        Ok(WriteTask { target, number, properties: Arc::new(properties), keys, open: BTreeMap::new(), done: Vec::new(), begun: Vec::new() })
+        Ok(WriteTask {
+            target,
+            number,
+            properties: Arc::new(properties),
+            keys,
+            open: BTreeMap::new(),
+            done: Vec::new(),
+            begun: Vec::new(),
+        })
     }
 
     /// The conversions of this write.
@@ -127,8 +147,11 @@ impl WriteTask {
         }
         for (key, list) in groups {
             let first = list.first().copied().unwrap_or_default() as usize;
-            let values: Vec<ScalarValue> =
-                columns.iter().map(|column| ScalarValue::try_from_array(column, first)).collect::<Result<_, _>>().classed()?;
+            let values: Vec<ScalarValue> = columns
+                .iter()
+                .map(|column| ScalarValue::try_from_array(column, first))
+                .collect::<Result<_, _>>()
+                .classed()?;
             let part = if list.len() == batch.num_rows() {
                 batch.clone()
             } else {
@@ -139,7 +162,12 @@ impl WriteTask {
         Ok(())
     }
 
-    async fn append(&mut self, key: Option<OwnedRow>, values: &[ScalarValue], batch: RecordBatch) -> Result<()> {
+    async fn append(
+        &mut self,
+        key: Option<OwnedRow>,
+        values: &[ScalarValue],
+        batch: RecordBatch,
+    ) -> Result<()> {
         if !self.open.contains_key(&key) {
             let file = self.begin(values, 0)?;
             self.open.insert(key.clone(), file);
@@ -153,10 +181,16 @@ impl WriteTask {
             stats.update(&data, rows)?;
         }
         let physical = self.target.shaper.physical_batch(&data, rows)?;
-        file.writer.write(&physical).await.map_err(|error| failed(error, &file.path))?;
+        file.writer
+            .write(&physical)
+            .await
+            .map_err(|error| failed(error, &file.path))?;
         file.rows += rows as u64;
         if file.writer.in_progress_size() > ROW_GROUP_BYTES {
-            file.writer.flush().await.map_err(|error| failed(error, &file.path))?;
+            file.writer
+                .flush()
+                .await
+                .map_err(|error| failed(error, &file.path))?;
         }
         if file.writer.bytes_written() > self.target.max_file_bytes {
             let counter = file.counter + 1;
@@ -174,10 +208,17 @@ impl WriteTask {
         if self.open.len() < 2 {
             return Ok(());
         }
-        let held: usize = self.open.values().map(|file| file.writer.in_progress_size()).sum();
+        let held: usize = self
+            .open
+            .values()
+            .map(|file| file.writer.in_progress_size())
+            .sum();
         if held > OPEN_BYTES {
             for file in self.open.values_mut() {
-                file.writer.flush().await.map_err(|error| failed(error, &file.path))?;
+                file.writer
+                    .flush()
+                    .await
+                    .map_err(|error| failed(error, &file.path))?;
             }
         }
         Ok(())
@@ -185,37 +226,70 @@ impl WriteTask {
 
     fn begin(&mut self, values: &[ScalarValue], counter: usize) -> Result<OpenFile> {
         let target = &self.target;
-        let separator = if target.partitions.is_empty() { '-' } else { '.' };
+        let separator = if target.partitions.is_empty() {
+            '-'
+        } else {
+            '.'
+        };
         let (root, word) = match target.kind {
             FileKind::Data => ("", "part"),
             FileKind::Change => ("_change_data/", "cdc"),
         };
-        let name = format!("{word}-{:05}-{}{separator}c{counter:03}.snappy.parquet", self.number, target.ids.uuid());
+        let name = format!(
+            "{word}-{:05}-{}{separator}c{counter:03}.snappy.parquet",
+            self.number,
+            target.ids.uuid()
+        );
         let mut texts = PartitionValues::new();
         let mut folders = Vec::new();
         for (column, value) in target.partitions.iter().zip(values) {
             let scalar = to_scalar(value).ok_or_else(|| {
-                DeltaError::new("DELTA_INVALID_PARTITION_COLUMN_TYPE").param("name", &column.physical).param("dataType", column.data_type.sql())
+                DeltaError::new("DELTA_INVALID_PARTITION_COLUMN_TYPE")
+                    .param("name", &column.physical)
+                    .param("dataType", column.data_type.sql())
             })?;
-            texts.insert(column.physical.clone(), scalar.to_partition_text(&column.physical)?);
-            folders.push((column.physical.as_str(), scalar.to_folder_text(&column.physical, &target.zone)?));
+            texts.insert(
+                column.physical.clone(),
+                scalar.to_partition_text(&column.physical)?,
+            );
+            folders.push((
+                column.physical.as_str(),
+                scalar.to_folder_text(&column.physical, &target.zone)?,
+            ));
         }
-        let folder = match partition_folder(folders.iter().map(|(name, text)| (*name, text.as_deref()))) {
-            empty if empty.is_empty() => empty,
-            folder => format!("{folder}/"),
-        };
+        let folder =
+            match partition_folder(folders.iter().map(|(name, text)| (*name, text.as_deref()))) {
+                empty if empty.is_empty() => empty,
+                folder => format!("{folder}/"),
+            };
         let relative = match target.random_prefix {
-            Some(length) => format!("{root}{}/{name}", random_prefix(target.ids.as_ref(), length)),
+            Some(length) => format!(
+                "{root}{}/{name}",
+                random_prefix(target.ids.as_ref(), length)
+            ),
             None => format!("{root}{folder}{name}"),
         };
         let path = target.store.data_path(&relative)?;
         self.begun.push(path.clone());
         let sink = BufWriter::new(target.store.object_store(), path.object_path());
-        let options = ArrowWriterOptions::new().with_properties(self.properties.as_ref().clone()).with_skip_arrow_metadata(true);
-        let writer = AsyncArrowWriter::try_new_with_options(sink, Arc::clone(target.shaper.physical()), options)
-            .map_err(|error| failed(error, &path))?;
+        let options = ArrowWriterOptions::new()
+            .with_properties(self.properties.as_ref().clone())
+            .with_skip_arrow_metadata(true);
+        let writer = AsyncArrowWriter::try_new_with_options(
+            sink,
+            Arc::clone(target.shaper.physical()),
+            options,
+        )
+        .map_err(|error| failed(error, &path))?;
         let stats = target.stats.as_ref().map(|plan| plan.collector());
-        Ok(OpenFile { path, values: texts, writer, stats, rows: 0, counter })
+        Ok(OpenFile {
+            path,
+            values: texts,
+            writer,
+            stats,
+            rows: 0,
+            counter,
+        })
     }
 
     async fn finish_file(&mut self, key: Option<OwnedRow>, mut file: OpenFile) -> Result<()> {
@@ -223,9 +297,14 @@ impl WriteTask {
             // Begun for rows that did not come; nothing has reached the store.
             return Ok(());
         }
-        file.writer.finish().await.map_err(|error| failed(error, &file.path))?;
+        file.writer
+            .finish()
+            .await
+            .map_err(|error| failed(error, &file.path))?;
         let written = self.target.store.data().stat(file.path.as_str()).await?;
-        let written = written.ok_or_else(|| DeltaError::internal(format!("{} is gone right after it was written", file.path)))?;
+        let written = written.ok_or_else(|| {
+            DeltaError::internal(format!("{} is gone right after it was written", file.path))
+        })?;
         let add = Add {
             path: encode_uri_path(file.path.as_str()),
             partition_values: file.values,
@@ -235,7 +314,14 @@ impl WriteTask {
             stats: file.stats.as_ref().map(StatsCollector::finish),
             ..Add::default()
         };
-        self.done.push((key, file.counter, WrittenFile { add, rows: file.rows }));
+        self.done.push((
+            key,
+            file.counter,
+            WrittenFile {
+                add,
+                rows: file.rows,
+            },
+        ));
         Ok(())
     }
 
@@ -264,9 +350,19 @@ fn empty_to_null(column: &ArrayRef, data_type: &DataType) -> ArrayRef {
         return Arc::clone(column);
     }
     debug_assert_eq!(values.len(), column.len());
-    Arc::new(values.iter().map(|value| value.filter(|text| !text.is_empty())).collect::<StringArray>())
+    Arc::new(
+        values
+            .iter()
+            .map(|value| value.filter(|text| !text.is_empty()))
+            .collect::<StringArray>(),
+    )
 }
 
 fn failed(error: ParquetError, path: &DataPath) -> DeltaError {
-    DeltaError::unclassed("java.io.IOException", format!("Failed to write {path}: {error}")).with_path(path.to_string()).with_source(error)
+    DeltaError::unclassed(
+        "java.io.IOException",
+        format!("Failed to write {path}: {error}"),
+    )
+    .with_path(path.to_string())
+    .with_source(error)
 }

@@ -12,21 +12,42 @@ use crate::helpers::{Table, cells};
 #[tokio::test]
 async fn a_crash_at_any_operation_leaves_a_table_that_reads_as_before_or_after() {
     for vectors in ["true", "false"] {
-        for (statement, mode) in [("insert", FaultMode::Stop), ("delete", FaultMode::Stop), ("update", FaultMode::StopAfter)] {
+        for (statement, mode) in [
+            ("insert", FaultMode::Stop),
+            ("delete", FaultMode::Stop),
+            ("update", FaultMode::StopAfter),
+        ] {
             let mut reached_the_end = false;
             for fail_at in 0..60 {
-                let plain = Table::new(&[("id", DataType::Long), ("v", DataType::String)], &[], &[("delta.enableDeletionVectors", vectors)]).await;
-                plain.insert("SELECT value AS id, 'v' || value AS v FROM generate_series(1, 10)").await;
+                let plain = Table::new(
+                    &[("id", DataType::Long), ("v", DataType::String)],
+                    &[],
+                    &[("delta.enableDeletionVectors", vectors)],
+                )
+                .await;
+                plain
+                    .insert("SELECT value AS id, 'v' || value AS v FROM generate_series(1, 10)")
+                    .await;
                 let plan = Arc::new(FaultPlan::mutations(fail_at, mode));
                 let store = plain.store.hooked(Arc::clone(&plan) as _);
-                let faulty = Table { store, folder: plain.folder, commit: plain.commit.clone(), ctx: plain.ctx.clone() };
+                let faulty = Table {
+                    store,
+                    folder: plain.folder,
+                    commit: plain.commit.clone(),
+                    ctx: plain.ctx.clone(),
+                };
                 let outcome = match statement {
                     "insert" => faulty.try_insert("VALUES (11, 'new')").await.map(|_| ()),
                     "delete" => faulty.try_delete(Some("id IN (2, 3)")).await.map(|_| ()),
-                    _ => faulty.try_update(&[("v", "'u'")], Some("id = 5")).await.map(|_| ()),
+                    _ => faulty
+                        .try_update(&[("v", "'u'")], Some("id = 5"))
+                        .await
+                        .map(|_| ()),
                 };
                 let healed = Table {
-                    store: StorageFactory::default().open(faulty.folder.path().join("t").to_str().unwrap()).unwrap(),
+                    store: StorageFactory::default()
+                        .open(faulty.folder.path().join("t").to_str().unwrap())
+                        .unwrap(),
                     folder: faulty.folder,
                     commit: faulty.commit,
                     ctx: deltaic_datafusion::application::session::session_context(),
@@ -38,7 +59,8 @@ async fn a_crash_at_any_operation_leaves_a_table_that_reads_as_before_or_after()
                     "delete" => "8|50|0",
                     _ => "10|55|1",
                 };
-                let context = format!("{statement}, vectors {vectors}, operation {fail_at}: {outcome:?}");
+                let context =
+                    format!("{statement}, vectors {vectors}, operation {fail_at}: {outcome:?}");
                 assert!(found == "10|55|0" || found == after, "{context}: {found}");
                 if plan.reached() {
                     continue;
@@ -48,7 +70,10 @@ async fn a_crash_at_any_operation_leaves_a_table_that_reads_as_before_or_after()
                 reached_the_end = true;
                 break;
             }
-            assert!(reached_the_end, "{statement} takes more operations than were tried");
+            assert!(
+                reached_the_end,
+                "{statement} takes more operations than were tried"
+            );
         }
     }
 }

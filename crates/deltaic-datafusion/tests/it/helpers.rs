@@ -7,7 +7,8 @@ use arrow::util::pretty::pretty_format_batches;
 use datafusion::prelude::SessionContext;
 use deltaic_datafusion::application::session::session_context;
 use deltaic_datafusion::{
-    Append, CreateTable, Delete, DeltaTableProvider, DmlReport, Update, WriteContext, WriteReport, append, create_table, delete, update,
+    Append, CreateTable, Delete, DeltaTableProvider, DmlReport, Update, WriteContext, WriteReport,
+    append, create_table, delete, update,
 };
 use deltaic_log::{CommitContext, Snapshot};
 use deltaic_protocol::action::{Action, Add};
@@ -25,7 +26,11 @@ pub struct Table {
 }
 
 pub fn schema(columns: &[(&str, DataType)]) -> StructType {
-    StructType::new(columns.iter().map(|(name, data_type)| StructField::nullable(*name, data_type.clone())))
+    StructType::new(
+        columns
+            .iter()
+            .map(|(name, data_type)| StructField::nullable(*name, data_type.clone())),
+    )
 }
 
 pub fn properties(given: &[(&str, &str)]) -> PropertyChanges {
@@ -39,17 +44,33 @@ impl Table {
 
     pub fn with_factory(factory: StorageFactory) -> Table {
         let folder = TempDir::new().unwrap();
-        let store = factory.open(folder.path().join("t").to_str().unwrap()).unwrap();
-        Table { folder, store, commit: CommitContext::default(), ctx: session_context() }
+        let store = factory
+            .open(folder.path().join("t").to_str().unwrap())
+            .unwrap();
+        Table {
+            folder,
+            store,
+            commit: CommitContext::default(),
+            ctx: session_context(),
+        }
     }
 
-    pub async fn new(columns: &[(&str, DataType)], partition_by: &[&str], given: &[(&str, &str)]) -> Table {
+    pub async fn new(
+        columns: &[(&str, DataType)],
+        partition_by: &[&str],
+        given: &[(&str, &str)],
+    ) -> Table {
         let table = Table::empty();
         table.define(columns, partition_by, given).await;
         table
     }
 
-    pub async fn define(&self, columns: &[(&str, DataType)], partition_by: &[&str], given: &[(&str, &str)]) {
+    pub async fn define(
+        &self,
+        columns: &[(&str, DataType)],
+        partition_by: &[&str],
+        given: &[(&str, &str)],
+    ) {
         let mut request = CreateTable::new(schema(columns));
         request.partition_by = partition_by.iter().map(|name| name.to_string()).collect();
         request.properties = properties(given);
@@ -59,7 +80,13 @@ impl Table {
     pub async fn create(&self, request: CreateTable) -> Result<WriteReport, DeltaError> {
         let existing = Snapshot::try_load(&self.store).await.unwrap();
         let state = self.ctx.state();
-        create_table(&WriteContext::new(&state, &self.commit), &self.store, existing.as_ref(), request).await
+        create_table(
+            &WriteContext::new(&state, &self.commit),
+            &self.store,
+            existing.as_ref(),
+            request,
+        )
+        .await
     }
 
     pub async fn snapshot(&self) -> Snapshot {
@@ -71,7 +98,9 @@ impl Table {
         let snapshot = Snapshot::load(&self.store, version).await.unwrap();
         let provider = DeltaTableProvider::try_new(snapshot).unwrap();
         self.ctx.deregister_table("t").unwrap();
-        self.ctx.register_table("t", Arc::new(provider.clone())).unwrap();
+        self.ctx
+            .register_table("t", Arc::new(provider.clone()))
+            .unwrap();
         provider
     }
 
@@ -98,7 +127,12 @@ impl Table {
         let snapshot = self.snapshot().await;
         let input = self.ctx.sql(sql).await.unwrap().logical_plan().clone();
         let state = self.ctx.state();
-        append(&WriteContext::new(&state, &self.commit), &snapshot, Append::new(input)).await
+        append(
+            &WriteContext::new(&state, &self.commit),
+            &snapshot,
+            Append::new(input),
+        )
+        .await
     }
 
     pub async fn delete(&self, predicate: Option<&str>) -> DmlReport {
@@ -109,15 +143,28 @@ impl Table {
         let provider = self.register(None).await;
         let predicate = self.expr(predicate).await;
         let state = self.ctx.state();
-        let request = Delete { predicate, qualifier: Some("t".into()), predicate_text: None };
-        delete(&WriteContext::new(&state, &self.commit), provider.snapshot(), request).await
+        let request = Delete {
+            predicate,
+            qualifier: Some("t".into()),
+            predicate_text: None,
+        };
+        delete(
+            &WriteContext::new(&state, &self.commit),
+            provider.snapshot(),
+            request,
+        )
+        .await
     }
 
     pub async fn update(&self, assignments: &[(&str, &str)], predicate: Option<&str>) -> DmlReport {
         self.try_update(assignments, predicate).await.unwrap()
     }
 
-    pub async fn try_update(&self, assignments: &[(&str, &str)], predicate: Option<&str>) -> Result<DmlReport, DeltaError> {
+    pub async fn try_update(
+        &self,
+        assignments: &[(&str, &str)],
+        predicate: Option<&str>,
+    ) -> Result<DmlReport, DeltaError> {
         let provider = self.register(None).await;
         let predicate = self.expr(predicate).await;
         let mut bound = Vec::new();
@@ -125,14 +172,29 @@ impl Table {
             bound.push((name.to_string(), self.expr(Some(sql)).await.unwrap()));
         }
         let state = self.ctx.state();
-        let request = Update { assignments: bound, predicate, qualifier: Some("t".into()), ..Update::default() };
-        update(&WriteContext::new(&state, &self.commit), provider.snapshot(), request).await
+        let request = Update {
+            assignments: bound,
+            predicate,
+            qualifier: Some("t".into()),
+            ..Update::default()
+        };
+        update(
+            &WriteContext::new(&state, &self.commit),
+            provider.snapshot(),
+            request,
+        )
+        .await
     }
 
     /// An expression over `t`, bound as DataFusion's SQL planner does it, subqueries included.
     async fn expr(&self, sql: Option<&str>) -> Option<datafusion::logical_expr::Expr> {
         let sql = sql?;
-        let plan = self.ctx.sql(&format!("SELECT ({sql}) AS x FROM t")).await.unwrap().into_unoptimized_plan();
+        let plan = self
+            .ctx
+            .sql(&format!("SELECT ({sql}) AS x FROM t"))
+            .await
+            .unwrap()
+            .into_unoptimized_plan();
         let datafusion::logical_expr::LogicalPlan::Projection(projection) = plan else {
             panic!("a projection")
         };
@@ -144,18 +206,34 @@ impl Table {
 
     /// The actions of a commit.
     pub async fn actions(&self, version: i64) -> Vec<Action> {
-        deltaic_log::commit::read_commit(&self.store, version).await.unwrap()
+        deltaic_log::commit::read_commit(&self.store, version)
+            .await
+            .unwrap()
     }
 
     pub async fn adds(&self, version: i64) -> Vec<Add> {
-        self.actions(version).await.into_iter().filter_map(|action| if let Action::Add(add) = action { Some(add) } else { None }).collect()
+        self.actions(version)
+            .await
+            .into_iter()
+            .filter_map(|action| {
+                if let Action::Add(add) = action {
+                    Some(add)
+                } else {
+                    None
+                }
+            })
+            .collect()
     }
 
     pub async fn metrics(&self, version: i64) -> std::collections::BTreeMap<String, String> {
-        let info = self.actions(version).await.into_iter().find_map(|action| match action {
-            Action::CommitInfo(info) => Some(info),
-            _ => None,
-        });
+        let info = self
+            .actions(version)
+            .await
+            .into_iter()
+            .find_map(|action| match action {
+                Action::CommitInfo(info) => Some(info),
+                _ => None,
+            });
         info.unwrap().operation_metrics.unwrap_or_default()
     }
 
@@ -193,7 +271,13 @@ pub fn cells(batches: &[RecordBatch]) -> Vec<String> {
     text.lines()
         .filter(|line| line.starts_with('|'))
         .skip(1)
-        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect::<Vec<_>>().join("|"))
+        .map(|line| {
+            line.trim_matches('|')
+                .split('|')
+                .map(str::trim)
+                .collect::<Vec<_>>()
+                .join("|")
+        })
         .collect()
 }
 

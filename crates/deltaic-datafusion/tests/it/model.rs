@@ -98,10 +98,19 @@ proptest! {
 }
 
 async fn check(steps: Vec<Step>, vectors: bool, partitioned: bool) -> Result<(), TestCaseError> {
-    let columns = [("id", DataType::Long), ("v", DataType::Long), ("p", DataType::Long)];
+    let columns = [
+        ("id", DataType::Long),
+        ("v", DataType::Long),
+        ("p", DataType::Long),
+    ];
     let partition_by: &[&str] = if partitioned { &["p"] } else { &[] };
     let flag = vectors.to_string();
-    let table = Table::new(&columns, partition_by, &[("delta.enableDeletionVectors", &flag)]).await;
+    let table = Table::new(
+        &columns,
+        partition_by,
+        &[("delta.enableDeletionVectors", &flag)],
+    )
+    .await;
     let mut model: Vec<Row> = Vec::new();
     let mut versions: BTreeMap<i64, Vec<Row>> = BTreeMap::from([(0, Vec::new())]);
     for step in steps {
@@ -110,7 +119,9 @@ async fn check(steps: Vec<Step>, vectors: bool, partitioned: bool) -> Result<(),
                 let values: Vec<String> = rows
                     .iter()
                     .map(|(id, v)| {
-                        let v = v.map_or("CAST(NULL AS BIGINT)".to_string(), |v| format!("CAST({v} AS BIGINT)"));
+                        let v = v.map_or("CAST(NULL AS BIGINT)".to_string(), |v| {
+                            format!("CAST({v} AS BIGINT)")
+                        });
                         format!("(CAST({id} AS BIGINT), {v}, CAST({} AS BIGINT))", id % 3)
                     })
                     .collect();
@@ -118,15 +129,26 @@ async fn check(steps: Vec<Step>, vectors: bool, partitioned: bool) -> Result<(),
                 model.extend(rows.into_iter().map(|(id, v)| (id, v, id % 3)));
             }
             Step::Delete(filter) => {
-                let expected = model.iter().filter(|row| filter.test(row) == Some(true)).count() as u64;
+                let expected = model
+                    .iter()
+                    .filter(|row| filter.test(row) == Some(true))
+                    .count() as u64;
                 let report = table.delete(Some(&filter.sql())).await;
                 prop_assert_eq!(report.affected_rows, expected, "{}", filter.sql());
                 prop_assert_eq!(report.commit.is_some(), expected > 0);
                 model.retain(|row| filter.test(row) != Some(true));
             }
             Step::Update(filter, value) => {
-                let expected = model.iter().filter(|row| filter.test(row) == Some(true)).count() as u64;
-                let report = table.update(&[("v", &format!("CAST({value} AS BIGINT)"))], Some(&filter.sql())).await;
+                let expected = model
+                    .iter()
+                    .filter(|row| filter.test(row) == Some(true))
+                    .count() as u64;
+                let report = table
+                    .update(
+                        &[("v", &format!("CAST({value} AS BIGINT)"))],
+                        Some(&filter.sql()),
+                    )
+                    .await;
                 prop_assert_eq!(report.affected_rows, expected, "{}", filter.sql());
                 for row in &mut model {
                     if filter.test(row) == Some(true) {
@@ -138,15 +160,35 @@ async fn check(steps: Vec<Step>, vectors: bool, partitioned: bool) -> Result<(),
         versions.insert(table.snapshot().await.version(), model.clone());
     }
     for (version, rows) in versions {
-        let mut expected: Vec<String> =
-            rows.iter().map(|(id, v, p)| format!("{id}|{}|{p}", v.map_or(String::new(), |v| v.to_string()))).collect();
+        let mut expected: Vec<String> = rows
+            .iter()
+            .map(|(id, v, p)| format!("{id}|{}|{p}", v.map_or(String::new(), |v| v.to_string())))
+            .collect();
         table.register(Some(version)).await;
-        let batches = table.ctx.sql("SELECT id, v, p FROM t").await.unwrap().collect().await.unwrap();
-        let mut found = if batches.is_empty() { Vec::new() } else { cells(&batches) };
+        let batches = table
+            .ctx
+            .sql("SELECT id, v, p FROM t")
+            .await
+            .unwrap()
+            .collect()
+            .await
+            .unwrap();
+        let mut found = if batches.is_empty() {
+            Vec::new()
+        } else {
+            cells(&batches)
+        };
         expected.sort();
         found.sort();
         prop_assert_eq!(&found, &expected, "version {}", version);
-        let counted = table.ctx.sql("SELECT count(*) FROM t").await.unwrap().collect().await.unwrap();
+        let counted = table
+            .ctx
+            .sql("SELECT count(*) FROM t")
+            .await
+            .unwrap()
+            .collect()
+            .await
+            .unwrap();
         prop_assert_eq!(cells(&counted), vec![expected.len().to_string()]);
     }
     Ok(())

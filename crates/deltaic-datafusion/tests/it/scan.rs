@@ -16,19 +16,42 @@ async fn rows_come_in_the_order_of_the_log_and_null_is_no_match() {
     table.insert("VALUES (2, 'b')").await;
     assert_eq!(rows(&table, "SELECT * FROM t").await, ["3|c", "1|", "2|b"]);
     assert_eq!(rows(&table, "SELECT id FROM t WHERE v <> 'b'").await, ["3"]);
-    assert_eq!(rows(&table, "SELECT count(*), count(v), min(id), max(id) FROM t").await, ["3|2|1|3"]);
+    assert_eq!(
+        rows(&table, "SELECT count(*), count(v), min(id), max(id) FROM t").await,
+        ["3|2|1|3"]
+    );
 }
 
 #[tokio::test]
 async fn partition_columns_stand_where_the_schema_has_them_and_prune_files_exactly() {
-    let columns = [("p", DataType::String), ("id", DataType::Long), ("q", DataType::Integer)];
+    let columns = [
+        ("p", DataType::String),
+        ("id", DataType::Long),
+        ("q", DataType::Integer),
+    ];
     let table = Table::new(&columns, &["p", "q"], &[]).await;
-    table.insert("VALUES ('a b', 1, 1), ('ü/%2F', 2, 2), (NULL, 3, NULL), ('', 4, 1)").await;
-    assert_eq!(rows(&table, "SELECT * FROM t ORDER BY id").await, ["a b|1|1", "ü/%2F|2|2", "|3|", "|4|1"]);
-    assert_eq!(rows(&table, "SELECT id FROM t WHERE p = 'ü/%2F'").await, ["2"]);
-    assert_eq!(rows(&table, "SELECT id FROM t WHERE p IS NULL ORDER BY id").await, ["3", "4"]);
-    let plan = table.query("EXPLAIN SELECT id FROM t WHERE q = 1 AND p = 'a b'").await;
-    assert!(!plan.contains("FilterExec") && plan.contains("p=a b"), "{plan}");
+    table
+        .insert("VALUES ('a b', 1, 1), ('ü/%2F', 2, 2), (NULL, 3, NULL), ('', 4, 1)")
+        .await;
+    assert_eq!(
+        rows(&table, "SELECT * FROM t ORDER BY id").await,
+        ["a b|1|1", "ü/%2F|2|2", "|3|", "|4|1"]
+    );
+    assert_eq!(
+        rows(&table, "SELECT id FROM t WHERE p = 'ü/%2F'").await,
+        ["2"]
+    );
+    assert_eq!(
+        rows(&table, "SELECT id FROM t WHERE p IS NULL ORDER BY id").await,
+        ["3", "4"]
+    );
+    let plan = table
+        .query("EXPLAIN SELECT id FROM t WHERE q = 1 AND p = 'a b'")
+        .await;
+    assert!(
+        !plan.contains("FilterExec") && plan.contains("p=a b"),
+        "{plan}"
+    );
     assert!(!plan.contains("q=2"), "{plan}");
 }
 
@@ -36,12 +59,28 @@ async fn partition_columns_stand_where_the_schema_has_them_and_prune_files_exact
 async fn statistics_leave_files_out_that_cannot_match() {
     let table = Table::new(&long_and_text(), &[], &[]).await;
     for start in [0, 100, 200] {
-        table.insert(&format!("SELECT value AS id, 'v' || value AS v FROM generate_series({start}, {start} + 9)")).await;
+        table
+            .insert(&format!(
+                "SELECT value AS id, 'v' || value AS v FROM generate_series({start}, {start} + 9)"
+            ))
+            .await;
     }
-    let plan = table.query("EXPLAIN SELECT * FROM t WHERE id BETWEEN 100 AND 105").await;
+    let plan = table
+        .query("EXPLAIN SELECT * FROM t WHERE id BETWEEN 100 AND 105")
+        .await;
     assert_eq!(plan.matches(".parquet").count(), 1, "{plan}");
-    assert_eq!(rows(&table, "SELECT count(*) FROM t WHERE id BETWEEN 100 AND 105").await, ["6"]);
-    assert_eq!(rows(&table, "SELECT count(*) FROM t WHERE id > 1000").await, ["0"]);
+    assert_eq!(
+        rows(
+            &table,
+            "SELECT count(*) FROM t WHERE id BETWEEN 100 AND 105"
+        )
+        .await,
+        ["6"]
+    );
+    assert_eq!(
+        rows(&table, "SELECT count(*) FROM t WHERE id > 1000").await,
+        ["0"]
+    );
 }
 
 #[tokio::test]
@@ -54,7 +93,12 @@ async fn counting_reads_no_data_file_but_a_filter_does() {
     let error = unwrap(table.try_query("SELECT * FROM t").await.unwrap_err());
     assert_eq!(error.class(), Some("FAILED_READ_FILE.FILE_NOT_EXIST"));
     let path = format!("file:{}/{file}", table.folder.path().join("t").display());
-    assert!(error.to_string().contains(&format!("Encountered error while reading file {path}. File does not exist.")), "{error}");
+    assert!(
+        error.to_string().contains(&format!(
+            "Encountered error while reading file {path}. File does not exist."
+        )),
+        "{error}"
+    );
     assert!(error.to_string().ends_with("SQLSTATE: KD001"), "{error}");
 }
 
@@ -66,32 +110,73 @@ async fn a_damaged_file_is_an_error_that_names_it() {
     let path = table.folder.path().join("t").join(&file);
     std::fs::write(&path, b"PAR1 this is no parquet file").unwrap();
     let error = unwrap(table.try_query("SELECT * FROM t").await.unwrap_err());
-    assert!(error.class().unwrap().starts_with("FAILED_READ_FILE."), "{error}");
+    assert!(
+        error.class().unwrap().starts_with("FAILED_READ_FILE."),
+        "{error}"
+    );
     assert!(error.path().unwrap().ends_with(&file), "{error:?}");
 }
 
 #[tokio::test]
 async fn nan_is_greater_than_every_number_in_any_file() {
     let table = Table::new(&[("id", DataType::Long), ("d", DataType::Double)], &[], &[]).await;
-    table.insert("VALUES (1, 1.5), (2, CAST('NaN' AS DOUBLE)), (3, NULL)").await;
+    table
+        .insert("VALUES (1, 1.5), (2, CAST('NaN' AS DOUBLE)), (3, NULL)")
+        .await;
     table.insert("VALUES (4, 2.5)").await;
-    assert_eq!(rows(&table, "SELECT id FROM t WHERE d > 2 ORDER BY id").await, ["2", "4"]);
-    table.ctx.sql("SET datafusion.execution.parquet.pushdown_filters = true").await.unwrap();
-    assert_eq!(rows(&table, "SELECT id FROM t WHERE d > 2 ORDER BY id").await, ["2", "4"]);
+    assert_eq!(
+        rows(&table, "SELECT id FROM t WHERE d > 2 ORDER BY id").await,
+        ["2", "4"]
+    );
+    table
+        .ctx
+        .sql("SET datafusion.execution.parquet.pushdown_filters = true")
+        .await
+        .unwrap();
+    assert_eq!(
+        rows(&table, "SELECT id FROM t WHERE d > 2 ORDER BY id").await,
+        ["2", "4"]
+    );
 }
 
 #[tokio::test]
 async fn predicates_on_nested_fields_hold_with_and_without_pushdown() {
-    let inner = StructType::new([StructField::nullable("a", DataType::Long), StructField::nullable("b", DataType::String)]);
-    let table = Table::new(&[("id", DataType::Long), ("s", DataType::Struct(inner))], &[], &[("delta.columnMapping.mode", "name")]).await;
+    let inner = StructType::new([
+        StructField::nullable("a", DataType::Long),
+        StructField::nullable("b", DataType::String),
+    ]);
+    let table = Table::new(
+        &[("id", DataType::Long), ("s", DataType::Struct(inner))],
+        &[],
+        &[("delta.columnMapping.mode", "name")],
+    )
+    .await;
     table
         .insert("SELECT value AS id, named_struct('a', value, 'b', 'x' || value) AS s FROM generate_series(1, 100)")
         .await;
     for pushdown in ["false", "true"] {
-        table.ctx.sql(&format!("SET datafusion.execution.parquet.pushdown_filters = {pushdown}")).await.unwrap();
-        assert_eq!(rows(&table, "SELECT id, s['b'] FROM t WHERE s['a'] = 42").await, ["42|x42"], "{pushdown}");
-        assert_eq!(rows(&table, "SELECT id FROM t WHERE s['b'] = 'x7' AND id < 50").await, ["7"], "{pushdown}");
-        assert_eq!(rows(&table, "SELECT s['a'] FROM t WHERE id = 3").await, ["3"], "{pushdown}");
+        table
+            .ctx
+            .sql(&format!(
+                "SET datafusion.execution.parquet.pushdown_filters = {pushdown}"
+            ))
+            .await
+            .unwrap();
+        assert_eq!(
+            rows(&table, "SELECT id, s['b'] FROM t WHERE s['a'] = 42").await,
+            ["42|x42"],
+            "{pushdown}"
+        );
+        assert_eq!(
+            rows(&table, "SELECT id FROM t WHERE s['b'] = 'x7' AND id < 50").await,
+            ["7"],
+            "{pushdown}"
+        );
+        assert_eq!(
+            rows(&table, "SELECT s['a'] FROM t WHERE id = 3").await,
+            ["3"],
+            "{pushdown}"
+        );
     }
 }
 
@@ -101,7 +186,14 @@ async fn time_travel_reads_the_old_schema_and_rows() {
     table.insert("VALUES (1, 'a')").await;
     table.insert("VALUES (2, 'b')").await;
     table.register(Some(1)).await;
-    let batches = table.ctx.sql("SELECT id FROM t").await.unwrap().collect().await.unwrap();
+    let batches = table
+        .ctx
+        .sql("SELECT id FROM t")
+        .await
+        .unwrap()
+        .collect()
+        .await
+        .unwrap();
     assert_eq!(cells(&batches), ["1"]);
 }
 
