@@ -57,7 +57,9 @@ pub struct Bound {
 impl Bound {
     /// Reads no columns but these (names as the table spells them).
     pub fn reads_only(&self, columns: &[String]) -> bool {
-        self.columns.iter().all(|c| columns.iter().any(|p| p.eq_ignore_ascii_case(c)))
+        self.columns
+            .iter()
+            .all(|c| columns.iter().any(|p| p.eq_ignore_ascii_case(c)))
     }
 
     /// The conditions that must all hold, each as a filter may use it: NULL counts as false, and what can fail sees only
@@ -87,7 +89,10 @@ impl Bound {
     /// The parts of the condition that AND joins, each on its own, as Catalyst prints them.
     pub fn catalyst_conjuncts(&self, o: &AnalyzerOptions) -> Vec<String> {
         let node = optimized(self.node.clone());
-        crate::lower::conjuncts(&node).into_iter().map(|n| names::catalyst(n, o.zone)).collect()
+        crate::lower::conjuncts(&node)
+            .into_iter()
+            .map(|n| names::catalyst(n, o.zone))
+            .collect()
     }
 
     /// From a bound node.
@@ -96,7 +101,11 @@ impl Bound {
     /// What cannot be run where an expression stands (aggregates, generators).
     pub fn of(node: Node, scope: &Scope, o: &AnalyzerOptions) -> Result<Self> {
         let is_default = matches!(node.kind, Kind::Default);
-        let expr = if is_default { DfExpr::Literal(ScalarValue::Null, None) } else { lower(&node)? };
+        let expr = if is_default {
+            DfExpr::Literal(ScalarValue::Null, None)
+        } else {
+            lower(&node)?
+        };
         let mut columns: Vec<String> = Vec::new();
         for a in node.attributes() {
             let name = scope
@@ -151,7 +160,12 @@ pub(crate) fn finish(rel: Rel) -> Result<Analyzed> {
     let columns: Vec<_> = rel.scope.visible().cloned().collect();
     let fields = columns
         .iter()
-        .map(|c| StructField { name: c.attr.name.clone(), data_type: c.ty.clone(), nullable: c.nullable, metadata: Default::default() })
+        .map(|c| StructField {
+            name: c.attr.name.clone(),
+            data_type: c.ty.clone(),
+            nullable: c.nullable,
+            metadata: Default::default(),
+        })
         .collect::<Vec<_>>();
     let mut taken: Vec<String> = Vec::with_capacity(columns.len());
     let exprs: Vec<DfExpr> = columns
@@ -165,15 +179,27 @@ pub(crate) fn finish(rel: Rel) -> Result<Analyzed> {
             DfExpr::Column(c.attr.column.clone()).alias(name)
         })
         .collect();
-    let plan = LogicalPlanBuilder::from(rel.plan).project(exprs).and_then(LogicalPlanBuilder::build).ours()?;
-    Ok(Analyzed { plan, schema: StructType { fields }, output_partitions: rel.partitions })
+    let plan = LogicalPlanBuilder::from(rel.plan)
+        .project(exprs)
+        .and_then(LogicalPlanBuilder::build)
+        .ours()?;
+    Ok(Analyzed {
+        plan,
+        schema: StructType { fields },
+        output_partitions: rel.partitions,
+    })
 }
 
 /// Binds an expression over a scope; subqueries see what the resolver has.
 ///
 /// # Errors
 /// Spark's analysis errors, and those of the resolver.
-pub async fn bind_expr(e: &Expr, scope: &Scope, r: &dyn Resolver, o: &AnalyzerOptions) -> Result<Bound> {
+pub async fn bind_expr(
+    e: &Expr,
+    scope: &Scope,
+    r: &dyn Resolver,
+    o: &AnalyzerOptions,
+) -> Result<Bound> {
     let constants = SessionConstants { options: o };
     let relations = Relations::collect(&[e], r, &constants).await?;
     bind_in(e, scope, &relations, o, false)
@@ -183,7 +209,12 @@ pub async fn bind_expr(e: &Expr, scope: &Scope, r: &dyn Resolver, o: &AnalyzerOp
 ///
 /// # Errors
 /// As [`bind_expr`]; `DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN`, `INVALID_WHERE_CONDITION`.
-pub async fn bind_predicate(e: &Expr, scope: &Scope, r: &dyn Resolver, o: &AnalyzerOptions) -> Result<Bound> {
+pub async fn bind_predicate(
+    e: &Expr,
+    scope: &Scope,
+    r: &dyn Resolver,
+    o: &AnalyzerOptions,
+) -> Result<Bound> {
     let constants = SessionConstants { options: o };
     let relations = Relations::collect(&[e], r, &constants).await?;
     bind_in(e, scope, &relations, o, true)
@@ -197,7 +228,13 @@ pub fn bind_local(e: &Expr, scope: &Scope, o: &AnalyzerOptions) -> Result<Bound>
     bind_in(e, scope, &Relations::default(), o, false)
 }
 
-fn bind_in(e: &Expr, scope: &Scope, relations: &Relations, o: &AnalyzerOptions, condition: bool) -> Result<Bound> {
+fn bind_in(
+    e: &Expr,
+    scope: &Scope,
+    relations: &Relations,
+    o: &AnalyzerOptions,
+    condition: bool,
+) -> Result<Bound> {
     let last = scope.columns.iter().map(|c| c.attr.id).max().unwrap_or(0);
     let binder = Binder::new(o, relations, last);
     let sight = Sight::default();
@@ -225,8 +262,16 @@ pub fn constant(e: &Expr, o: &AnalyzerOptions) -> Result<Constant> {
     let binder = Binder::new(o, &relations, 0);
     let node = binder.constant(e)?;
     let value = evaluate(&node)?;
-    let value = if value.is_null() { ScalarValue::try_from(&types::arrow_type(&node.ty)).ours()? } else { value };
-    Ok(Constant { value, text: names::pretty(&node, o.zone), data_type: node.ty })
+    let value = if value.is_null() {
+        ScalarValue::try_from(&types::arrow_type(&node.ty)).ours()?
+    } else {
+        value
+    };
+    Ok(Constant {
+        value,
+        text: names::pretty(&node, o.zone),
+        data_type: node.ty,
+    })
 }
 
 /// Computes a constant as a value of `to`, as an explicit cast would.

@@ -64,7 +64,12 @@ pub struct Inserted {
 /// # Errors
 /// Those of a query; `DELTA_INSERT_COLUMN_ARITY_MISMATCH`, `INSERT_COLUMN_ARITY_MISMATCH`, `UNRESOLVED_COLUMN`,
 /// `DATATYPE_MISMATCH` for a cast that does not exist.
-pub async fn analyze_insert(source: &Query, target: &InsertTarget<'_>, r: &dyn Resolver, o: &AnalyzerOptions) -> Result<Inserted> {
+pub async fn analyze_insert(
+    source: &Query,
+    target: &InsertTarget<'_>,
+    r: &dyn Resolver,
+    o: &AnalyzerOptions,
+) -> Result<Inserted> {
     let mut source = source.clone();
     let constants = SessionConstants { options: o };
     let relations = Relations::collect(&[&source], r, &constants).await?;
@@ -86,7 +91,10 @@ struct Plan {
 impl Plan {
     fn of(target: &InsertTarget<'_>) -> Result<Self> {
         let find = |name: &Ident| -> Result<usize> {
-            target.schema.index_of(&name.value).ok_or_else(|| Scope::unknown_column(target.schema, &name.value))
+            target
+                .schema
+                .index_of(&name.value)
+                .ok_or_else(|| Scope::unknown_column(target.schema, &name.value))
         };
         let mut constants = Vec::new();
         for (name, value) in target.partition {
@@ -102,7 +110,8 @@ impl Plan {
             for name in target.columns {
                 let n = find(name)?;
                 if seen.contains(&n) {
-                    return Err(DeltaError::new("COLUMN_ALREADY_EXISTS").param("columnName", format!("`{}`", name.value.to_lowercase())));
+                    return Err(DeltaError::new("COLUMN_ALREADY_EXISTS")
+                        .param("columnName", format!("`{}`", name.value.to_lowercase())));
                 }
                 seen.push(n);
             }
@@ -113,11 +122,16 @@ impl Plan {
 
     /// DEFAULT in the rows of VALUES.
     fn fill_defaults(&self, source: &mut Query, target: &InsertTarget<'_>) -> Result<()> {
-        let SetExpr::Values(values) = source.body.as_mut() else { return Ok(()) };
+        let SetExpr::Values(values) = source.body.as_mut() else {
+            return Ok(());
+        };
         for row in &mut values.rows {
             for (n, cell) in row.content.iter_mut().enumerate() {
                 let is_default = matches!(cell, Expr::Identifier(i) if i.quote_style.is_none() && i.value.eq_ignore_ascii_case("default"));
-                if is_default && let Some(field) = self.order.get(n).and_then(|c| target.schema.fields.get(*c)) {
+                if is_default
+                    && let Some(field) =
+                        self.order.get(n).and_then(|c| target.schema.fields.get(*c))
+                {
                     *cell = default_of(field)?;
                 }
             }
@@ -156,12 +170,24 @@ impl Plan {
                 Some(node) => node,
                 None => binder.constant(&default_of(field)?)?,
             };
-            list.push((field.name.clone(), assigned(binder, node, &field.data_type, &field.name, Assignment::Insert)?));
+            list.push((
+                field.name.clone(),
+                assigned(
+                    binder,
+                    node,
+                    &field.data_type,
+                    &field.name,
+                    Assignment::Insert,
+                )?,
+            ));
         }
         list.extend(extra);
         let rel = binder.project(rel, &list)?;
         let rel = generated(binder, rel, schema, &given)?;
-        Ok(Inserted { analyzed: finish(rel)?, given })
+        Ok(Inserted {
+            analyzed: finish(rel)?,
+            given,
+        })
     }
 
     fn check_count(&self, have: usize, target: &InsertTarget<'_>) -> Result<()> {
@@ -173,11 +199,23 @@ impl Plan {
                 "INSERT_COLUMN_ARITY_MISMATCH.TOO_MANY_DATA_COLUMNS"
             };
             let table: Vec<&str> = target.table.split('.').collect();
-            let list = |names: Vec<String>| names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+            let list = |names: Vec<String>| {
+                names
+                    .iter()
+                    .map(|n| format!("`{n}`"))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            };
             return Err(DeltaError::new(class)
                 .param("tableName", backticked(&table))
-                .param("tableColumns", list(target.columns.iter().map(|c| c.value.clone()).collect()))
-                .param("dataColumns", list((1..=have).map(|n| format!("col{n}")).collect())));
+                .param(
+                    "tableColumns",
+                    list(target.columns.iter().map(|c| c.value.clone()).collect()),
+                )
+                .param(
+                    "dataColumns",
+                    list((1..=have).map(|n| format!("col{n}")).collect()),
+                ));
         }
         if have < wanted {
             return Err(DeltaError::new("DELTA_INSERT_COLUMN_ARITY_MISMATCH")
@@ -209,7 +247,13 @@ fn generated(binder: &Binder<'_>, rel: Rel, schema: &StructType, given: &[bool])
         let node = match schema.fields.get(n) {
             Some(f) if wanted(n, f) => {
                 let e = deltaic_sql::parse_expr(f.generation_expression().unwrap_or("NULL"))?;
-                assigned(binder, binder.expr(&e, &cx)?, &f.data_type, &f.name, Assignment::Insert)?
+                assigned(
+                    binder,
+                    binder.expr(&e, &cx)?,
+                    &f.data_type,
+                    &f.name,
+                    Assignment::Insert,
+                )?
             }
             _ => c.node(&c.attr.name),
         };
@@ -219,7 +263,13 @@ fn generated(binder: &Binder<'_>, rel: Rel, schema: &StructType, given: &[bool])
 }
 
 /// A value in the type of the column that it goes to.
-fn assigned(binder: &Binder<'_>, node: Node, to: &DataType, column: &str, kind: Assignment) -> Result<Node> {
+fn assigned(
+    binder: &Binder<'_>,
+    node: Node,
+    to: &DataType,
+    column: &str,
+    kind: Assignment,
+) -> Result<Node> {
     if same_type(&node.ty, to) {
         return Ok(node);
     }
@@ -228,7 +278,10 @@ fn assigned(binder: &Binder<'_>, node: Node, to: &DataType, column: &str, kind: 
     {
         return Err(DeltaError::new("DELTA_INSERT_COLUMN_ARITY_MISMATCH")
             .param("tableName", column)
-            .param("columnName", format!("not enough nested fields in {column}"))
+            .param(
+                "columnName",
+                format!("not enough nested fields in {column}"),
+            )
             .param("numColumns", t.fields.len())
             .param("insertColumns", f.fields.len()));
     }
@@ -239,20 +292,44 @@ fn assigned(binder: &Binder<'_>, node: Node, to: &DataType, column: &str, kind: 
         Assignment::Insert => format!("`{column}`"),
         Assignment::Update => format!("update `{column}`"),
     };
-    let env = Arc::new(Env { column: Some(label), ansi: true, ..binder.env.as_ref().clone() });
+    let env = Arc::new(Env {
+        column: Some(label),
+        ansi: true,
+        ..binder.env.as_ref().clone()
+    });
     let nullable = node.nullable || widen::forces_null(&node.ty, to);
-    Ok(Node::new(Kind::Cast { child: Box::new(node), mode: CastMode::Insert, explicit: false, env }, to.clone(), nullable))
+    Ok(Node::new(
+        Kind::Cast {
+            child: Box::new(node),
+            mode: CastMode::Insert,
+            explicit: false,
+            env,
+        },
+        to.clone(),
+        nullable,
+    ))
 }
 
 /// A bound value in the type of a column.
 ///
 /// # Errors
 /// `DATATYPE_MISMATCH` for a cast that does not exist; values that do not fit fail when the expression runs.
-pub fn store_assignment(b: &Bound, to: &DataType, column: &str, kind: Assignment, scope: &Scope, o: &AnalyzerOptions) -> Result<Bound> {
+pub fn store_assignment(
+    b: &Bound,
+    to: &DataType,
+    column: &str,
+    kind: Assignment,
+    scope: &Scope,
+    o: &AnalyzerOptions,
+) -> Result<Bound> {
     let relations = Relations::default();
     let last = scope.columns.iter().map(|c| c.attr.id).max().unwrap_or(0);
     let binder = Binder::new(o, &relations, last);
-    Bound::of(assigned(&binder, b.node().clone(), to, column, kind)?, scope, o)
+    Bound::of(
+        assigned(&binder, b.node().clone(), to, column, kind)?,
+        scope,
+        o,
+    )
 }
 
 /// The SET list of an UPDATE: for each column of the table that changes, its new value over the table's row.
@@ -277,15 +354,22 @@ pub async fn bind_update(
     let mut sets: Vec<(usize, Vec<String>, Node)> = Vec::new();
     for (path, e) in list {
         let texts: Vec<&str> = path.iter().map(|p| p.value.as_str()).collect();
-        let Some((column, used)) = scope.find(&texts, o.case_sensitive)? else { return Err(scope.unresolved(&texts)) };
-        let Some(n) = schema.index_of(column.attr.origin.as_deref().unwrap_or(&column.attr.name)) else {
+        let Some((column, used)) = scope.find(&texts, o.case_sensitive)? else {
+            return Err(scope.unresolved(&texts));
+        };
+        let Some(n) = schema.index_of(column.attr.origin.as_deref().unwrap_or(&column.attr.name))
+        else {
             return Err(scope.unresolved(&texts));
         };
         let inner: Vec<String> = texts[used..].iter().map(|t| (*t).to_owned()).collect();
         let (ty, field) = leaf(&schema.fields[n], &inner, &texts)?;
         let node = binder.expr(e, &cx)?;
         let node = if matches!(node.kind, Kind::Default) {
-            binder.constant(&if inner.is_empty() { default_of(field)? } else { deltaic_sql::parse_expr("NULL")? })?
+            binder.constant(&if inner.is_empty() {
+                default_of(field)?
+            } else {
+                deltaic_sql::parse_expr("NULL")?
+            })?
         } else {
             node
         };
@@ -294,20 +378,35 @@ pub async fn bind_update(
             // Spark computes constants while it plans, so their errors come before any row is looked at.
             crate::fold::evaluate(&node)?;
         }
-        let clash = sets.iter().find(|(c, p, _)| *c == n && (starts(p, &inner) || starts(&inner, p)));
+        let clash = sets
+            .iter()
+            .find(|(c, p, _)| *c == n && (starts(p, &inner) || starts(&inner, p)));
         if let Some((_, p, _)) = clash {
-            let name = |p: &[String]| backticked(&std::iter::once(&schema.fields[n].name).chain(p).collect::<Vec<_>>());
-            return Err(DeltaError::new("DELTA_CONFLICT_SET_COLUMN").param("columnList", format!("[{}, {}]", name(p), name(&inner))));
+            let name = |p: &[String]| {
+                backticked(
+                    &std::iter::once(&schema.fields[n].name)
+                        .chain(p)
+                        .collect::<Vec<_>>(),
+                )
+            };
+            return Err(DeltaError::new("DELTA_CONFLICT_SET_COLUMN")
+                .param("columnList", format!("[{}, {}]", name(p), name(&inner))));
         }
         sets.push((n, inner, node));
     }
     let mut out = Vec::new();
     for (n, field) in schema.iter().enumerate() {
-        let mine: Vec<(&[String], &Node)> = sets.iter().filter(|(c, ..)| *c == n).map(|(_, p, node)| (p.as_slice(), node)).collect();
+        let mine: Vec<(&[String], &Node)> = sets
+            .iter()
+            .filter(|(c, ..)| *c == n)
+            .map(|(_, p, node)| (p.as_slice(), node))
+            .collect();
         if mine.is_empty() {
             continue;
         }
-        let Some(base) = scope.columns.get(n).map(|c| c.node(&c.attr.name)) else { return Err(internal("a column out of place")) };
+        let Some(base) = scope.columns.get(n).map(|c| c.node(&c.attr.name)) else {
+            return Err(internal("a column out of place"));
+        };
         let node = rebuilt(&binder, base, &mine)?;
         out.push((field.name.clone(), Bound::of(node, scope, o)?));
     }
@@ -318,12 +417,20 @@ fn starts(a: &[String], b: &[String]) -> bool {
     a.len() <= b.len() && a.iter().zip(b).all(|(x, y)| x.eq_ignore_ascii_case(y))
 }
 
-fn leaf<'f>(field: &'f StructField, path: &[String], whole: &[&str]) -> Result<(DataType, &'f StructField)> {
-    let Some((first, rest)) = path.split_first() else { return Ok((field.data_type.clone(), field)) };
+fn leaf<'f>(
+    field: &'f StructField,
+    path: &[String],
+    whole: &[&str],
+) -> Result<(DataType, &'f StructField)> {
+    let Some((first, rest)) = path.split_first() else {
+        return Ok((field.data_type.clone(), field));
+    };
     let DataType::Struct(s) = &field.data_type else {
-        return Err(DeltaError::new("DELTA_UNSUPPORTED_NESTED_FIELD_IN_OPERATION")
-            .param("operation", "UPDATE")
-            .param("fieldName", backticked(whole)));
+        return Err(
+            DeltaError::new("DELTA_UNSUPPORTED_NESTED_FIELD_IN_OPERATION")
+                .param("operation", "UPDATE")
+                .param("fieldName", backticked(whole)),
+        );
     };
     match s.field(first) {
         Some(inner) => leaf(inner, rest, whole),
@@ -338,18 +445,32 @@ fn rebuilt(binder: &Binder<'_>, base: Node, sets: &[(&[String], &Node)]) -> Resu
     if let Some((_, node)) = sets.iter().find(|(p, _)| p.is_empty()) {
         return Ok((*node).clone());
     }
-    let DataType::Struct(s) = base.ty.clone() else { return Err(internal("a field of something that is no struct")) };
+    let DataType::Struct(s) = base.ty.clone() else {
+        return Err(internal("a field of something that is no struct"));
+    };
     let mut fields = Vec::new();
     let mut values = Vec::new();
     for f in &s.fields {
         let old = binder.field(base.clone(), &f.name)?;
-        let mine: Vec<(&[String], &Node)> =
-            sets.iter().filter(|(p, _)| p[0].eq_ignore_ascii_case(&f.name)).map(|(p, n)| (&p[1..], *n)).collect();
-        let value = if mine.is_empty() { old } else { rebuilt(binder, old, &mine)? };
+        let mine: Vec<(&[String], &Node)> = sets
+            .iter()
+            .filter(|(p, _)| p[0].eq_ignore_ascii_case(&f.name))
+            .map(|(p, n)| (&p[1..], *n))
+            .collect();
+        let value = if mine.is_empty() {
+            old
+        } else {
+            rebuilt(binder, old, &mine)?
+        };
         fields.push((f.name.clone(), f.data_type.clone(), f.nullable));
         values.push(value);
     }
-    Ok(binder.call("struct", values).kernel("struct", misc::make_struct, struct_of(fields), Nulls::Never))
+    Ok(binder.call("struct", values).kernel(
+        "struct",
+        misc::make_struct,
+        struct_of(fields),
+        Nulls::Never,
+    ))
 }
 
 /// NULL in the type of a column.

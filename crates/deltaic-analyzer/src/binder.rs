@@ -29,13 +29,24 @@ pub struct Binder<'a> {
 
 /// The session as kernels see it.
 pub fn environment(o: &AnalyzerOptions) -> Arc<Env> {
-    Arc::new(Env { zone: o.zone, ansi: o.ansi, now_us: o.now_us, salt: 0, column: None })
+    Arc::new(Env {
+        zone: o.zone,
+        ansi: o.ansi,
+        now_us: o.now_us,
+        salt: 0,
+        column: None,
+    })
 }
 
 impl<'a> Binder<'a> {
     /// A binder whose ids begin after `last`.
     pub fn new(options: &'a AnalyzerOptions, relations: &'a Relations, last: u32) -> Self {
-        Self { options, relations, env: environment(options), next: Cell::new(last + 1) }
+        Self {
+            options,
+            relations,
+            env: environment(options),
+            next: Cell::new(last + 1),
+        }
     }
 
     /// A number that no other column or call of the statement has.
@@ -49,7 +60,12 @@ impl<'a> Binder<'a> {
     pub fn new_attr(&self, name: &str) -> Attr {
         let id = self.fresh();
         let column = Column::new_unqualified(format!("{name}#{id}"));
-        Attr { id, name: name.to_owned(), column, origin: None }
+        Attr {
+            id,
+            name: name.to_owned(),
+            column,
+            origin: None,
+        }
     }
 }
 
@@ -101,7 +117,14 @@ pub struct Cx<'c> {
 impl<'c> Cx<'c> {
     /// Surroundings of columns alone.
     pub fn new(scope: &'c Scope, around: Option<&'c Around<'c>>, sight: &'c Sight) -> Self {
-        Self { scope, around, sight, aliases: RefCell::default(), lambdas: RefCell::default(), windows: &[] }
+        Self {
+            scope,
+            around,
+            sight,
+            aliases: RefCell::default(),
+            lambdas: RefCell::default(),
+            windows: &[],
+        }
     }
 }
 

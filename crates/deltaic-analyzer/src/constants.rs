@@ -11,11 +11,11 @@ use crate::error::{backticked, quoted};
 use crate::fold::{cast_constant, evaluate, whole};
 use crate::names::pretty;
 use crate::node::Node;
+use crate::options::AnalyzerOptions;
 use crate::relations::{Constants, Relations};
 use crate::resolver::{TableFunctionArgument, Travel};
 use crate::scope::Scope;
 use crate::types::{castable, shown};
-use crate::options::AnalyzerOptions;
 
 /// Constants bound with the session's settings alone.
 pub struct SessionConstants<'a> {
@@ -41,7 +41,8 @@ impl Constants for SessionConstants<'_> {
         self.with(|b| b.table_argument(e))
     }
     fn knows_table_function(&self, name: &str) -> bool {
-        self.with(|b| Ok(b.knows_table_function(name))).unwrap_or(false)
+        self.with(|b| Ok(b.knows_table_function(name)))
+            .unwrap_or(false)
     }
 }
 
@@ -56,7 +57,11 @@ impl Binder<'_> {
     pub fn identifier_text(&self, e: &Expr) -> Result<String> {
         let node = self.constant(e)?;
         let text = pretty(&node, self.options.zone);
-        let fail = |class: &'static str| DeltaError::new(class).param("name", "IDENTIFIER").param("expr", text.clone());
+        let fail = |class: &'static str| {
+            DeltaError::new(class)
+                .param("name", "IDENTIFIER")
+                .param("expr", text.clone())
+        };
         if !node.is_foldable() {
             return Err(fail("NOT_A_CONSTANT_STRING.NOT_CONSTANT"));
         }
@@ -85,7 +90,9 @@ impl Constants for Binder<'_> {
         };
         if parts.len() > 3 {
             let texts: Vec<&str> = parts.iter().map(|p| p.value.as_str()).collect();
-            return Err(DeltaError::new("IDENTIFIER_TOO_MANY_NAME_PARTS").param("identifier", backticked(&texts)).param("limit", 3));
+            return Err(DeltaError::new("IDENTIFIER_TOO_MANY_NAME_PARTS")
+                .param("identifier", backticked(&texts))
+                .param("limit", 3));
         }
         Ok(parts)
     }
@@ -105,12 +112,17 @@ impl Constants for Binder<'_> {
             deltaic_sql::Travel::Timestamp(e) => {
                 let node = self.constant(e).map_err(over_columns)?;
                 let micros = self.instant(&node)?;
-                Ok(Travel::Timestamp { micros, text: pretty(&node, zone) })
+                Ok(Travel::Timestamp {
+                    micros,
+                    text: pretty(&node, zone),
+                })
             }
             deltaic_sql::Travel::Compact(digits) => {
-                let invalid = || DeltaError::new("DELTA_INVALID_TIMESTAMP_FORMAT")
-                    .param("timestamp", digits)
-                    .param("format", "yyyyMMddHHmmssSSS");
+                let invalid = || {
+                    DeltaError::new("DELTA_INVALID_TIMESTAMP_FORMAT")
+                        .param("timestamp", digits)
+                        .param("format", "yyyyMMddHHmmssSSS")
+                };
                 let text = deltaic_sql::travel::compact_timestamp(digits).ok_or_else(invalid)?;
                 let micros = crate::time::parse::timestamp(&text, zone, 0).ok_or_else(invalid)?;
                 Ok(Travel::Timestamp { micros, text })
@@ -124,7 +136,9 @@ impl Constants for Binder<'_> {
         Ok(match (&value, &node.ty) {
             (v, _) if v.is_null() => TableFunctionArgument::Null,
             (ScalarValue::Utf8(Some(s)), _) => TableFunctionArgument::String(s.clone()),
-            (ScalarValue::TimestampMicrosecond(Some(t), _), DataType::Timestamp) => TableFunctionArgument::Timestamp(*t),
+            (ScalarValue::TimestampMicrosecond(Some(t), _), DataType::Timestamp) => {
+                TableFunctionArgument::Timestamp(*t)
+            }
             (v, _) => match whole(v) {
                 Some(n) => TableFunctionArgument::Long(n),
                 None => TableFunctionArgument::Other(pretty(&node, self.options.zone)),
@@ -142,7 +156,14 @@ impl Binder<'_> {
     pub fn instant(&self, node: &Node) -> Result<i64> {
         let text = quoted(pretty(node, self.options.zone));
         let fail = |class: &'static str| DeltaError::new(class).param("expr", text.clone());
-        if node.any(&|n| matches!(n.kind, crate::node::Kind::Attr(_) | crate::node::Kind::Subquery(_) | crate::node::Kind::Aggregate(_))) {
+        if node.any(&|n| {
+            matches!(
+                n.kind,
+                crate::node::Kind::Attr(_)
+                    | crate::node::Kind::Subquery(_)
+                    | crate::node::Kind::Aggregate(_)
+            )
+        }) {
             return Err(fail("INVALID_TIME_TRAVEL_TIMESTAMP_EXPR.UNEVALUABLE"));
         }
         if !node.is_deterministic() {
@@ -164,7 +185,8 @@ impl Binder<'_> {
 fn over_columns(error: DeltaError) -> DeltaError {
     match error.class() {
         Some(class) if class.starts_with("UNRESOLVED_COLUMN") => {
-            DeltaError::new("_LEGACY_ERROR_TEMP_0056").param("reason", "timestamp expression cannot refer to any columns")
+            DeltaError::new("_LEGACY_ERROR_TEMP_0056")
+                .param("reason", "timestamp expression cannot refer to any columns")
         }
         _ => error,
     }

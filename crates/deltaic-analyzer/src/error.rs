@@ -35,13 +35,19 @@ fn inner<'a>(e: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> 
         match df {
             DataFusionError::External(boxed) => return Some(boxed.as_ref()),
             DataFusionError::ArrowError(arrow, _) => return Some(arrow.as_ref()),
-            DataFusionError::Context(_, boxed) | DataFusionError::Diagnostic(_, boxed) => return Some(boxed.as_ref()),
+            DataFusionError::Context(_, boxed) | DataFusionError::Diagnostic(_, boxed) => {
+                return Some(boxed.as_ref());
+            }
             DataFusionError::Shared(shared) => return Some(shared.as_ref()),
-            DataFusionError::Collection(all) => return all.first().map(|first| first as &(dyn Error + 'static)),
+            DataFusionError::Collection(all) => {
+                return all.first().map(|first| first as &(dyn Error + 'static));
+            }
             _ => {}
         }
     }
-    if let Some(arrow::error::ArrowError::ExternalError(boxed)) = e.downcast_ref::<arrow::error::ArrowError>() {
+    if let Some(arrow::error::ArrowError::ExternalError(boxed)) =
+        e.downcast_ref::<arrow::error::ArrowError>()
+    {
         return Some(boxed.as_ref());
     }
     e.source()
@@ -49,8 +55,12 @@ fn inner<'a>(e: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> 
 
 fn plain(error: &DataFusionError) -> DeltaError {
     match error.find_root() {
-        DataFusionError::ResourcesExhausted(text) => DeltaError::unclassed("java.lang.OutOfMemoryError", text.clone()),
-        DataFusionError::Execution(text) if text.contains("more than one row") || text.contains("returned more than one") => {
+        DataFusionError::ResourcesExhausted(text) => {
+            DeltaError::unclassed("java.lang.OutOfMemoryError", text.clone())
+        }
+        DataFusionError::Execution(text)
+            if text.contains("more than one row") || text.contains("returned more than one") =>
+        {
             DeltaError::new("SCALAR_SUBQUERY_TOO_MANY_ROWS")
         }
         root => internal(root.to_string()),
@@ -64,7 +74,10 @@ pub fn internal(text: impl Into<String>) -> DeltaError {
 
 /// A clause or function that is understood but not offered.
 pub fn unsupported(what: impl std::fmt::Display) -> DeltaError {
-    DeltaError::unclassed("org.apache.spark.sql.AnalysisException", format!("{what} is not supported yet"))
+    DeltaError::unclassed(
+        "org.apache.spark.sql.AnalysisException",
+        format!("{what} is not supported yet"),
+    )
 }
 
 /// Turn the error of a DataFusion call into ours.
@@ -92,7 +105,11 @@ pub fn quoted(text: impl std::fmt::Display) -> String {
 
 /// A name with its parts in backticks, `` `a`.`b` ``.
 pub fn backticked<S: AsRef<str>>(parts: &[S]) -> String {
-    parts.iter().map(|p| format!("`{}`", p.as_ref().replace('`', "``"))).collect::<Vec<_>>().join(".")
+    parts
+        .iter()
+        .map(|p| format!("`{}`", p.as_ref().replace('`', "``")))
+        .collect::<Vec<_>>()
+        .join(".")
 }
 
 /// One part of a name, in backticks only where it needs them.
@@ -100,7 +117,11 @@ pub fn quote_if_needed(part: &str) -> String {
     let plain = !part.is_empty()
         && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
         && !part.bytes().all(|b| b.is_ascii_digit());
-    if plain { part.to_owned() } else { format!("`{}`", part.replace('`', "``")) }
+    if plain {
+        part.to_owned()
+    } else {
+        format!("`{}`", part.replace('`', "``"))
+    }
 }
 
 /// The configuration that the texts of ANSI errors name, in their quotes.

@@ -24,9 +24,16 @@ pub fn evaluate(node: &Node) -> Result<ScalarValue> {
         return Ok(v.clone());
     }
     let expr = lower(node)?;
-    let physical = create_physical_expr(&expr, &DFSchema::empty(), &ExecutionProps::new(), &PhysicalPlanningContext::default()).ours()?;
+    let physical = create_physical_expr(
+        &expr,
+        &DFSchema::empty(),
+        &ExecutionProps::new(),
+        &PhysicalPlanningContext::default(),
+    )
+    .ours()?;
     let options = RecordBatchOptions::new().with_row_count(Some(1));
-    let batch = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), vec![], &options).ours()?;
+    let batch =
+        RecordBatch::try_new_with_options(Arc::new(Schema::empty()), vec![], &options).ours()?;
     let array = physical.evaluate(&batch).ours()?.into_array(1).ours()?;
     if array.is_empty() {
         return Err(internal("a constant without a value"));
@@ -60,8 +67,18 @@ pub fn optimized(node: Node) -> Node {
 
 fn rewrite(node: Node) -> Node {
     let node = match node {
-        Node { kind: Kind::Call { imp: Imp::Replace(inner), .. }, .. } => *inner,
-        Node { kind: Kind::Alias { child, .. }, .. } => *child,
+        Node {
+            kind:
+                Kind::Call {
+                    imp: Imp::Replace(inner),
+                    ..
+                },
+            ..
+        } => *inner,
+        Node {
+            kind: Kind::Alias { child, .. },
+            ..
+        } => *child,
         other => other,
     };
     let node = folded(node);
@@ -73,7 +90,10 @@ fn rewrite(node: Node) -> Node {
 
 /// Constants become literals; what fails stays, to fail when it runs.
 fn folded(node: Node) -> Node {
-    if matches!(node.kind, Kind::Literal(_)) || !node.is_foldable() || node.children().is_empty() && !is_constant_call(&node) {
+    if matches!(node.kind, Kind::Literal(_))
+        || !node.is_foldable()
+        || node.children().is_empty() && !is_constant_call(&node)
+    {
         return node;
     }
     match evaluate(&node) {
@@ -98,36 +118,78 @@ fn booleans(node: Node) -> Node {
     let (ty, nullable) = (node.ty.clone(), node.nullable);
     let rebuilt = |kind: Kind| Node::new(kind, ty.clone(), nullable);
     match node.kind {
-        Kind::Binary { op: Op::And, left, right, env } => match (truth(&left), truth(&right)) {
+        Kind::Binary {
+            op: Op::And,
+            left,
+            right,
+            env,
+        } => match (truth(&left), truth(&right)) {
             (Some(Some(true)), _) => *right,
             (_, Some(Some(true))) => *left,
             (Some(Some(false)), _) | (_, Some(Some(false))) => Node::boolean(false),
             _ if left == right => *left,
-            _ => rebuilt(Kind::Binary { op: Op::And, left, right, env }),
+            _ => rebuilt(Kind::Binary {
+                op: Op::And,
+                left,
+                right,
+                env,
+            }),
         },
-        Kind::Binary { op: Op::Or, left, right, env } => match (truth(&left), truth(&right)) {
+        Kind::Binary {
+            op: Op::Or,
+            left,
+            right,
+            env,
+        } => match (truth(&left), truth(&right)) {
             (Some(Some(false)), _) => *right,
             (_, Some(Some(false))) => *left,
             (Some(Some(true)), _) | (_, Some(Some(true))) => Node::boolean(true),
             _ if left == right => *left,
-            _ => rebuilt(Kind::Binary { op: Op::Or, left, right, env }),
+            _ => rebuilt(Kind::Binary {
+                op: Op::Or,
+                left,
+                right,
+                env,
+            }),
         },
         Kind::Not(inner) => negated(*inner, rebuilt),
         Kind::IsNull(inner) if !inner.nullable => Node::boolean(false),
         Kind::IsNotNull(inner) if !inner.nullable => Node::boolean(true),
         // A comparison with NULL is NULL.
-        Kind::Binary { op, left, right, env } if op.is_comparison() && op != Op::NullSafeEqual => {
-            if left.as_literal().is_some_and(ScalarValue::is_null) || right.as_literal().is_some_and(ScalarValue::is_null) {
+        Kind::Binary {
+            op,
+            left,
+            right,
+            env,
+        } if op.is_comparison() && op != Op::NullSafeEqual => {
+            if left.as_literal().is_some_and(ScalarValue::is_null)
+                || right.as_literal().is_some_and(ScalarValue::is_null)
+            {
                 Node::literal(ScalarValue::Boolean(None), DataType::Boolean)
-            } else if op == Op::Equal && left.ty == DataType::Boolean && truth(&right) == Some(Some(true)) {
+            } else if op == Op::Equal
+                && left.ty == DataType::Boolean
+                && truth(&right) == Some(Some(true))
+            {
                 *left
-            } else if op == Op::Equal && left.ty == DataType::Boolean && truth(&left) == Some(Some(true)) {
+            } else if op == Op::Equal
+                && left.ty == DataType::Boolean
+                && truth(&left) == Some(Some(true))
+            {
                 *right
             } else {
-                rebuilt(Kind::Binary { op, left, right, env })
+                rebuilt(Kind::Binary {
+                    op,
+                    left,
+                    right,
+                    env,
+                })
             }
         }
-        Kind::Case { branches, otherwise, if_form } => conditional(branches, otherwise, if_form, &ty, nullable),
+        Kind::Case {
+            branches,
+            otherwise,
+            if_form,
+        } => conditional(branches, otherwise, if_form, &ty, nullable),
         kind => rebuilt(kind),
     }
 }
@@ -140,7 +202,12 @@ fn negated(inner: Node, rebuilt: impl Fn(Kind) -> Node) -> Node {
         Kind::Not(twice) => *twice,
         Kind::IsNull(c) => c.is_not_null(),
         Kind::IsNotNull(c) => c.is_null(),
-        Kind::Binary { op, left, right, env } => {
+        Kind::Binary {
+            op,
+            left,
+            right,
+            env,
+        } => {
             let flipped = match op {
                 Op::Less => Op::GreaterOrEqual,
                 Op::LessOrEqual => Op::Greater,
@@ -149,17 +216,40 @@ fn negated(inner: Node, rebuilt: impl Fn(Kind) -> Node) -> Node {
                 Op::And | Op::Or => {
                     let other = if op == Op::And { Op::Or } else { Op::And };
                     let (left, right) = (Box::new((*left).negated()), Box::new((*right).negated()));
-                    return rebuilt(Kind::Binary { op: other, left, right, env });
+                    return rebuilt(Kind::Binary {
+                        op: other,
+                        left,
+                        right,
+                        env,
+                    });
                 }
-                _ => return again(Kind::Binary { op, left, right, env }),
+                _ => {
+                    return again(Kind::Binary {
+                        op,
+                        left,
+                        right,
+                        env,
+                    });
+                }
             };
-            rebuilt(Kind::Binary { op: flipped, left, right, env })
+            rebuilt(Kind::Binary {
+                op: flipped,
+                left,
+                right,
+                env,
+            })
         }
         kind => again(kind),
     }
 }
 
-fn conditional(branches: Vec<(Node, Node)>, otherwise: Option<Box<Node>>, if_form: bool, ty: &DataType, nullable: bool) -> Node {
+fn conditional(
+    branches: Vec<(Node, Node)>,
+    otherwise: Option<Box<Node>>,
+    if_form: bool,
+    ty: &DataType,
+    nullable: bool,
+) -> Node {
     let mut kept = Vec::new();
     let mut last = otherwise;
     for (when, then) in branches {
@@ -175,13 +265,40 @@ fn conditional(branches: Vec<(Node, Node)>, otherwise: Option<Box<Node>>, if_for
     if kept.is_empty() {
         return last.map_or_else(|| Node::literal(ScalarValue::Null, ty.clone()), |n| *n);
     }
-    Node::new(Kind::Case { branches: kept, otherwise: last, if_form }, ty.clone(), nullable)
+    Node::new(
+        Kind::Case {
+            branches: kept,
+            otherwise: last,
+            if_form,
+        },
+        ty.clone(),
+        nullable,
+    )
 }
 
 /// `cast(x as bigint) = 5` becomes `x = 5` where x holds 5.
 fn unwrapped_cast(node: Node) -> Node {
-    let Kind::Binary { op, left, right, env } = node.kind else { return node };
-    let rebuilt = |left: Box<Node>, right: Box<Node>| Node::new(Kind::Binary { op, left, right, env: Arc::clone(&env) }, node.ty.clone(), node.nullable);
+    let Kind::Binary {
+        op,
+        left,
+        right,
+        env,
+    } = node.kind
+    else {
+        return node;
+    };
+    let rebuilt = |left: Box<Node>, right: Box<Node>| {
+        Node::new(
+            Kind::Binary {
+                op,
+                left,
+                right,
+                env: Arc::clone(&env),
+            },
+            node.ty.clone(),
+            node.nullable,
+        )
+    };
     if !op.is_comparison() {
         return rebuilt(left, right);
     }
@@ -200,23 +317,55 @@ fn unwrapped_cast(node: Node) -> Node {
 
 /// The value in the type before the cast, where nothing is lost on the way there and back.
 fn narrowed(v: &ScalarValue, from: &DataType, to: &DataType) -> Option<ScalarValue> {
-    let numbers = |t: &DataType| is_integral(t) || matches!(t, DataType::Decimal { .. } | DataType::Float | DataType::Double);
-    if v.is_null() || !numbers(from) || !numbers(to) || castable::can_fail(to, from) || matches!(to, DataType::Float) {
+    let numbers = |t: &DataType| {
+        is_integral(t)
+            || matches!(
+                t,
+                DataType::Decimal { .. } | DataType::Float | DataType::Double
+            )
+    };
+    if v.is_null()
+        || !numbers(from)
+        || !numbers(to)
+        || castable::can_fail(to, from)
+        || matches!(to, DataType::Float)
+    {
         return None;
     }
     let env = Arc::new(Env::default());
     let cast = |node: Node, ty: &DataType| {
-        Node::new(Kind::Cast { child: Box::new(node), mode: CastMode::Try, explicit: false, env: Arc::clone(&env) }, ty.clone(), true)
+        Node::new(
+            Kind::Cast {
+                child: Box::new(node),
+                mode: CastMode::Try,
+                explicit: false,
+                env: Arc::clone(&env),
+            },
+            ty.clone(),
+            true,
+        )
     };
-    let there = evaluate(&cast(Node::literal(v.clone(), from.clone()), to)).ok().filter(|v| !v.is_null())?;
+    let there = evaluate(&cast(Node::literal(v.clone(), from.clone()), to))
+        .ok()
+        .filter(|v| !v.is_null())?;
     let back = evaluate(&cast(Node::literal(there.clone(), to.clone()), from)).ok()?;
     (back == *v).then_some(there)
 }
 
 /// LIKE with nothing but text and `%` at the ends is a test of that text.
 fn likes(node: Node) -> Node {
-    let Kind::Like { value, pattern, escape, insensitive: false } = &node.kind else { return node };
-    let Some(text) = pattern.as_str() else { return node };
+    let Kind::Like {
+        value,
+        pattern,
+        escape,
+        insensitive: false,
+    } = &node.kind
+    else {
+        return node;
+    };
+    let Some(text) = pattern.as_str() else {
+        return node;
+    };
     if text.contains('_') || text.contains(*escape) {
         return node;
     }
@@ -241,17 +390,29 @@ fn likes(node: Node) -> Node {
     };
     let args = vec![value.as_ref().clone(), Node::string(inner)];
     let shown = Shown::Template(template);
-    Node::new(Kind::Call { shown, args, imp: Imp::Native(first) }, DataType::Boolean, node.nullable)
+    Node::new(
+        Kind::Call {
+            shown,
+            args,
+            imp: Imp::Native(first),
+        },
+        DataType::Boolean,
+        node.nullable,
+    )
 }
 
 /// Printed only; never run.
 fn first(args: Vec<datafusion::logical_expr::Expr>) -> datafusion::logical_expr::Expr {
-    args.into_iter().next().unwrap_or_else(|| datafusion::logical_expr::lit(true))
+    args.into_iter()
+        .next()
+        .unwrap_or_else(|| datafusion::logical_expr::lit(true))
 }
 
 /// `x IN (1)` is `x = 1`; doubles go.
 fn lists(node: Node) -> Node {
-    let Kind::In { value, list } = node.kind else { return node };
+    let Kind::In { value, list } = node.kind else {
+        return node;
+    };
     let mut kept: Vec<Node> = Vec::new();
     for item in list {
         if !kept.contains(&item) {
@@ -261,17 +422,38 @@ fn lists(node: Node) -> Node {
     if kept.len() == 1 && kept.iter().all(|k| k.as_literal().is_some()) {
         let right = Box::new(kept.remove(0));
         let env = Arc::new(Env::default());
-        return Node::new(Kind::Binary { op: Op::Equal, left: value, right, env }, node.ty, node.nullable);
+        return Node::new(
+            Kind::Binary {
+                op: Op::Equal,
+                left: value,
+                right,
+                env,
+            },
+            node.ty,
+            node.nullable,
+        );
     }
     if let Kind::Cast { child, .. } = &value.kind
         && !kept.is_empty()
     {
         let narrow: Option<Vec<Node>> = kept
             .iter()
-            .map(|k| Some(Node::literal(narrowed(k.as_literal()?, &k.ty, &child.ty)?, child.ty.clone())))
+            .map(|k| {
+                Some(Node::literal(
+                    narrowed(k.as_literal()?, &k.ty, &child.ty)?,
+                    child.ty.clone(),
+                ))
+            })
             .collect();
         if let Some(list) = narrow {
-            return Node::new(Kind::In { value: child.clone(), list }, node.ty, node.nullable);
+            return Node::new(
+                Kind::In {
+                    value: child.clone(),
+                    list,
+                },
+                node.ty,
+                node.nullable,
+            );
         }
     }
     Node::new(Kind::In { value, list: kept }, node.ty, node.nullable)
@@ -283,14 +465,22 @@ pub fn cast_constant(node: Node, to: &DataType, env: &Arc<Env>) -> Result<Scalar
         return evaluate(&node);
     }
     let nullable = node.nullable;
-    let kind = Kind::Cast { child: Box::new(node), mode: CastMode::Ansi, explicit: false, env: Arc::clone(env) };
+    let kind = Kind::Cast {
+        child: Box::new(node),
+        mode: CastMode::Ansi,
+        explicit: false,
+        env: Arc::clone(env),
+    };
     evaluate(&Node::new(kind, to.clone(), nullable))
 }
 
 /// A cast of a literal that cannot fail, computed; anything else as it is.
 pub fn folded_literal(node: Node) -> Node {
     match &node.kind {
-        Kind::Cast { child, .. } if matches!(child.kind, Kind::Literal(_)) && !castable::can_fail(&child.ty, &node.ty) => {
+        Kind::Cast { child, .. }
+            if matches!(child.kind, Kind::Literal(_))
+                && !castable::can_fail(&child.ty, &node.ty) =>
+        {
             match evaluate(&node) {
                 Ok(v) => Node::literal(v, node.ty),
                 Err(_) => node,

@@ -5,19 +5,21 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, ArrowPrimitiveType, AsArray, BinaryArray, BooleanArray, Decimal128Array, Float32Array, Float64Array,
-    Int8Array, Int16Array, Int32Array, Int64Array, ListArray, MapArray, PrimitiveArray, StringArray, StructArray,
-    new_null_array,
+    Array, ArrayRef, ArrowPrimitiveType, AsArray, BinaryArray, BooleanArray, Decimal128Array,
+    Float32Array, Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, ListArray, MapArray,
+    PrimitiveArray, StringArray, StructArray, new_null_array,
 };
 use arrow::datatypes::{
-    DataType as ArrowType, Date32Type, Decimal128Type, DurationMicrosecondType, Float32Type, Float64Type, Int8Type,
-    Int16Type, Int32Type, Int64Type, IntervalYearMonthType, TimestampMicrosecondType,
+    DataType as ArrowType, Date32Type, Decimal128Type, DurationMicrosecondType, Float32Type,
+    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, IntervalYearMonthType,
+    TimestampMicrosecondType,
 };
 use chrono_tz::Tz;
 use datafusion::common::ScalarValue;
 use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature, Volatility,
+    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature,
+    Volatility,
 };
 use deltaic_protocol::Result;
 use deltaic_protocol::schema::DataType;
@@ -42,7 +44,13 @@ pub struct Env {
 
 impl Default for Env {
     fn default() -> Self {
-        Self { zone: Tz::UTC, ansi: true, now_us: 0, salt: 0, column: None }
+        Self {
+            zone: Tz::UTC,
+            ansi: true,
+            now_us: 0,
+            salt: 0,
+            column: None,
+        }
     }
 }
 
@@ -77,13 +85,19 @@ pub struct Kernel {
 
 impl std::fmt::Debug for Kernel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Kernel").field("name", &self.name).field("ret", &self.ret.simple_string()).finish()
+        f.debug_struct("Kernel")
+            .field("name", &self.name)
+            .field("ret", &self.ret.simple_string())
+            .finish()
     }
 }
 
 impl PartialEq for Kernel {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && self.types == other.types && self.ret == other.ret && self.env == other.env
+        self.name == other.name
+            && self.types == other.types
+            && self.ret == other.ret
+            && self.env == other.env
     }
 }
 
@@ -100,12 +114,34 @@ impl Hash for Kernel {
 
 impl Kernel {
     /// The call of a kernel as an expression. `name` identifies the kernel: two of one name must run the same.
-    pub fn call(name: &str, run: Run, args: Vec<Expr>, types: Vec<DataType>, ret: DataType, env: Arc<Env>, volatile: bool) -> Expr {
-        let volatility = if volatile { Volatility::Volatile } else { Volatility::Immutable };
+    pub fn call(
+        name: &str,
+        run: Run,
+        args: Vec<Expr>,
+        types: Vec<DataType>,
+        ret: DataType,
+        env: Arc<Env>,
+        volatile: bool,
+    ) -> Expr {
+        let volatility = if volatile {
+            Volatility::Volatile
+        } else {
+            Volatility::Immutable
+        };
         let arrow = arrow_type(&ret);
-        let signature =
-            Signature::one_of(vec![TypeSignature::Nullary, TypeSignature::VariadicAny], volatility);
-        let kernel = Kernel { name: format!("spark_{name}"), types, ret, arrow, run, env, signature };
+        let signature = Signature::one_of(
+            vec![TypeSignature::Nullary, TypeSignature::VariadicAny],
+            volatility,
+        );
+        let kernel = Kernel {
+            name: format!("spark_{name}"),
+            types,
+            ret,
+            arrow,
+            run,
+            env,
+            signature,
+        };
         ScalarUDF::new_from_impl(kernel).call(args)
     }
 }
@@ -126,10 +162,23 @@ impl ScalarUDFImpl for Kernel {
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
         let constant = !args.args.is_empty()
             && self.signature.volatility != Volatility::Volatile
-            && args.args.iter().all(|a| matches!(a, ColumnarValue::Scalar(_)));
+            && args
+                .args
+                .iter()
+                .all(|a| matches!(a, ColumnarValue::Scalar(_)));
         let rows = if constant { 1 } else { args.number_rows };
-        let arrays = args.args.into_iter().map(|a| a.into_array(rows)).collect::<DfResult<Vec<_>>>()?;
-        let batch = Batch { args: &arrays, types: &self.types, ret: &self.ret, rows, env: &self.env };
+        let arrays = args
+            .args
+            .into_iter()
+            .map(|a| a.into_array(rows))
+            .collect::<DfResult<Vec<_>>>()?;
+        let batch = Batch {
+            args: &arrays,
+            types: &self.types,
+            ret: &self.ret,
+            rows,
+            env: &self.env,
+        };
         let out = (self.run)(&batch).map_err(wrap)?;
         if constant {
             return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&out, 0)?));
@@ -278,7 +327,9 @@ impl Cell for i32 {
     fn array(rows: Vec<Option<Self>>, ty: &DataType) -> ArrayRef {
         match ty {
             DataType::Date => Arc::new(primitive::<Date32Type>(rows)),
-            DataType::YearMonthInterval { .. } => Arc::new(primitive::<IntervalYearMonthType>(rows)),
+            DataType::YearMonthInterval { .. } => {
+                Arc::new(primitive::<IntervalYearMonthType>(rows))
+            }
             _ => Arc::new(primitive::<Int32Type>(rows)),
         }
     }
@@ -287,11 +338,14 @@ impl Cell for i32 {
 impl Cell for i64 {
     fn array(rows: Vec<Option<Self>>, ty: &DataType) -> ArrayRef {
         match ty {
-            DataType::Timestamp => {
-                Arc::new(primitive::<TimestampMicrosecondType>(rows).with_timezone(deltaic_log::arrow_schema::UTC))
-            }
+            DataType::Timestamp => Arc::new(
+                primitive::<TimestampMicrosecondType>(rows)
+                    .with_timezone(deltaic_log::arrow_schema::UTC),
+            ),
             DataType::TimestampNtz => Arc::new(primitive::<TimestampMicrosecondType>(rows)),
-            DataType::DayTimeInterval { .. } => Arc::new(primitive::<DurationMicrosecondType>(rows)),
+            DataType::DayTimeInterval { .. } => {
+                Arc::new(primitive::<DurationMicrosecondType>(rows))
+            }
             _ => Arc::new(primitive::<Int64Type>(rows)),
         }
     }
@@ -316,7 +370,9 @@ impl Cell for i128 {
         Arc::new(match ty {
             DataType::Decimal { precision, scale } => {
                 let plain = array.clone();
-                array.with_precision_and_scale(*precision, *scale as i8).unwrap_or(plain)
+                array
+                    .with_precision_and_scale(*precision, *scale as i8)
+                    .unwrap_or(plain)
             }
             _ => array,
         })

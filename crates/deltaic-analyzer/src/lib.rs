@@ -29,10 +29,14 @@ pub mod time;
 pub mod types;
 
 pub use api::{
-    Analyzed, Bound, Constant, analyze_query, bind_expr, bind_local, bind_predicate, constant, constant_as, environment,
-    relation_name, row_count, scope_of, travel,
+    Analyzed, Bound, Constant, analyze_query, bind_expr, bind_local, bind_predicate, constant,
+    constant_as, environment, relation_name, row_count, scope_of, travel,
 };
-pub use assign::{Assignment, InsertTarget, Inserted, analyze_insert, bind_update, null_of, store_assignment};
+pub use assign::{
+    Assignment, InsertTarget, Inserted, analyze_insert, bind_update, null_of, store_assignment,
+};
 pub use options::{AnalyzerOptions, Parameters};
-pub use resolver::{Relation, Resolver, TableFunctionArgument, TableRelation, Travel, ViewRelation};
+pub use resolver::{
+    Relation, Resolver, TableFunctionArgument, TableRelation, Travel, ViewRelation,
+};
 pub use scope::Scope;

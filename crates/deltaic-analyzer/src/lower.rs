@@ -6,7 +6,9 @@ use std::sync::Arc;
 use arrow::datatypes::{DataType as ArrowType, Field};
 use datafusion::common::{ScalarValue, Spans};
 use datafusion::logical_expr::expr::{Exists, InList, InSubquery, Like};
-use datafusion::logical_expr::{BinaryExpr, Case, Cast, Expr, Operator, Subquery as DfSubquery, lit};
+use datafusion::logical_expr::{
+    BinaryExpr, Case, Cast, Expr, Operator, Subquery as DfSubquery, lit,
+};
 use deltaic_protocol::Result;
 use deltaic_protocol::schema::DataType;
 
@@ -25,18 +27,38 @@ pub fn lower(node: &Node) -> Result<Expr> {
             let field = Field::new(&a.column.name, arrow_type(&node.ty), true);
             Expr::OuterReferenceColumn(Arc::new(field), a.column.clone())
         }
-        Kind::Field { base, name, ordinal } => field(base, name, *ordinal, &node.ty)?,
-        Kind::Cast { child, mode, env, .. } => lower_cast(child, &node.ty, *mode, env)?,
-        Kind::Binary { op, left, right, env } => binary(*op, left, right, &node.ty, env)?,
+        Kind::Field {
+            base,
+            name,
+            ordinal,
+        } => field(base, name, *ordinal, &node.ty)?,
+        Kind::Cast {
+            child, mode, env, ..
+        } => lower_cast(child, &node.ty, *mode, env)?,
+        Kind::Binary {
+            op,
+            left,
+            right,
+            env,
+        } => binary(*op, left, right, &node.ty, env)?,
         Kind::Not(c) => negation(c)?,
         Kind::IsNull(c) => Expr::IsNull(Box::new(lower(c)?)),
         Kind::IsNotNull(c) => Expr::IsNotNull(Box::new(lower(c)?)),
-        Kind::Case { branches, otherwise, .. } => lower_case(branches, otherwise.as_deref(), &node.ty)?,
+        Kind::Case {
+            branches,
+            otherwise,
+            ..
+        } => lower_case(branches, otherwise.as_deref(), &node.ty)?,
         Kind::In { value, list } => {
             let list = list.iter().map(lower).collect::<Result<Vec<_>>>()?;
             Expr::InList(InList::new(Box::new(lower(value)?), list, false))
         }
-        Kind::Like { value, pattern, escape, insensitive } => like(value, pattern, *escape, *insensitive)?,
+        Kind::Like {
+            value,
+            pattern,
+            escape,
+            insensitive,
+        } => like(value, pattern, *escape, *insensitive)?,
         Kind::Call { args, imp, .. } => call(args, imp, &node.ty)?,
         Kind::Alias { child, .. } => lower(child)?,
         Kind::Subquery(s) => {
@@ -48,16 +70,37 @@ pub fn lower(node: &Node) -> Result<Expr> {
                     Expr::OuterReferenceColumn(Arc::new(field), a.column.clone())
                 })
                 .collect();
-            let subquery = DfSubquery { subquery: Arc::clone(&s.plan), outer_ref_columns: outer, spans: Spans::new() };
+            let subquery = DfSubquery {
+                subquery: Arc::clone(&s.plan),
+                outer_ref_columns: outer,
+                spans: Spans::new(),
+            };
             match &s.kind {
                 SubqueryKind::Scalar => Expr::ScalarSubquery(subquery),
                 SubqueryKind::Exists => Expr::Exists(Exists::new(subquery, false)),
-                SubqueryKind::In(value) => Expr::InSubquery(InSubquery::new(Box::new(lower(value)?), subquery, false)),
+                SubqueryKind::In(value) => {
+                    Expr::InSubquery(InSubquery::new(Box::new(lower(value)?), subquery, false))
+                }
             }
         }
-        Kind::Aggregate(a) => return Err(internal(format!("the aggregate {} where none can stand", a.shown))),
-        Kind::Window(w) => return Err(internal(format!("the window function {} where none can stand", w.function.shown))),
-        Kind::Generator(g) => return Err(internal(format!("the generator {} where none can stand", g.shown))),
+        Kind::Aggregate(a) => {
+            return Err(internal(format!(
+                "the aggregate {} where none can stand",
+                a.shown
+            )));
+        }
+        Kind::Window(w) => {
+            return Err(internal(format!(
+                "the window function {} where none can stand",
+                w.function.shown
+            )));
+        }
+        Kind::Generator(g) => {
+            return Err(internal(format!(
+                "the generator {} where none can stand",
+                g.shown
+            )));
+        }
         Kind::Lambda(_) => return Err(internal("a lambda where none can stand")),
         Kind::Default => return Err(internal("DEFAULT where no default can stand")),
     })
@@ -68,7 +111,11 @@ pub fn lower_filter(node: &Node) -> Result<Vec<Expr>> {
     let mut plain = Vec::new();
     let mut guarded = Vec::new();
     for part in conjuncts(node) {
-        if is_fallible(part) { guarded.push(part) } else { plain.push(part) }
+        if is_fallible(part) {
+            guarded.push(part)
+        } else {
+            plain.push(part)
+        }
     }
     let mut out = plain.iter().map(|p| lower(p)).collect::<Result<Vec<_>>>()?;
     let mut before = out.clone();
@@ -79,7 +126,10 @@ pub fn lower_filter(node: &Node) -> Result<Vec<Expr>> {
             None => condition.clone(),
             Some(guard) => truth(Expr::Case(Case::new(
                 None,
-                vec![(Box::new(Expr::IsTrue(Box::new(guard))), Box::new(as_int(condition.clone())))],
+                vec![(
+                    Box::new(Expr::IsTrue(Box::new(guard))),
+                    Box::new(as_int(condition.clone())),
+                )],
                 Some(Box::new(lit(0_i8))),
             ))),
         });
@@ -91,7 +141,12 @@ pub fn lower_filter(node: &Node) -> Result<Vec<Expr>> {
 /// The parts of a conjunction.
 pub fn conjuncts(node: &Node) -> Vec<&Node> {
     match &node.kind {
-        Kind::Binary { op: Op::And, left, right, .. } => {
+        Kind::Binary {
+            op: Op::And,
+            left,
+            right,
+            ..
+        } => {
             let mut all = conjuncts(left);
             all.extend(conjuncts(right));
             all
@@ -111,20 +166,29 @@ fn truth(e: Expr) -> Expr {
 
 /// A constant as one of the right Arrow type.
 pub fn literal(v: &ScalarValue, ty: &DataType) -> Result<Expr> {
-    let v = if v.is_null() { ScalarValue::try_from(&arrow_type(ty)).ours()? } else { v.clone() };
+    let v = if v.is_null() {
+        ScalarValue::try_from(&arrow_type(ty)).ours()?
+    } else {
+        v.clone()
+    };
     Ok(Expr::Literal(v, None))
 }
 
 /// Can a value make the expression fail?
 pub fn is_fallible(node: &Node) -> bool {
     let own = match &node.kind {
-        Kind::Cast { child, mode, .. } => *mode != CastMode::Try && castable::can_fail(&child.ty, &node.ty),
+        Kind::Cast { child, mode, .. } => {
+            *mode != CastMode::Try && castable::can_fail(&child.ty, &node.ty)
+        }
         Kind::Binary { op, right, .. } => match op {
             Op::Add | Op::Subtract | Op::Multiply => !is_float(&node.ty),
             Op::Divide | Op::IntegralDivide | Op::Remainder => !is_nonzero(right),
             _ => false,
         },
-        Kind::Call { imp: Imp::Kernel { fallible, .. }, .. } => *fallible,
+        Kind::Call {
+            imp: Imp::Kernel { fallible, .. },
+            ..
+        } => *fallible,
         Kind::Subquery(s) => matches!(s.kind, SubqueryKind::Scalar),
         _ => false,
     };
@@ -133,7 +197,9 @@ pub fn is_fallible(node: &Node) -> bool {
 
 fn is_nonzero(node: &Node) -> bool {
     match &node.kind {
-        Kind::Literal(v) => !v.is_null() && ScalarValue::new_zero(&v.data_type()).is_ok_and(|zero| zero != *v),
+        Kind::Literal(v) => {
+            !v.is_null() && ScalarValue::new_zero(&v.data_type()).is_ok_and(|zero| zero != *v)
+        }
         Kind::Cast { child, .. } => !castable::can_fail(&child.ty, &node.ty) && is_nonzero(child),
         _ => false,
     }
@@ -152,11 +218,28 @@ fn field(base: &Node, name: &str, ordinal: usize, ty: &DataType) -> Result<Expr>
     if is_path(base) {
         return Ok(datafusion::functions::core::get_field().call(vec![inner, lit(name)]));
     }
-    let env = Env { salt: ordinal as u64, ..Env::default() };
-    Ok(kernel("struct_field", misc::struct_field, vec![inner], vec![base.ty.clone()], ty, &Arc::new(env)))
+    let env = Env {
+        salt: ordinal as u64,
+        ..Env::default()
+    };
+    Ok(kernel(
+        "struct_field",
+        misc::struct_field,
+        vec![inner],
+        vec![base.ty.clone()],
+        ty,
+        &Arc::new(env),
+    ))
 }
 
-fn kernel(name: &str, run: Run, args: Vec<Expr>, types: Vec<DataType>, ret: &DataType, env: &Arc<Env>) -> Expr {
+fn kernel(
+    name: &str,
+    run: Run,
+    args: Vec<Expr>,
+    types: Vec<DataType>,
+    ret: &DataType,
+    env: &Arc<Env>,
+) -> Expr {
     Kernel::call(name, run, args, types, ret.clone(), Arc::clone(env), false)
 }
 
@@ -166,7 +249,9 @@ fn native_cast(from: &DataType, to: &DataType) -> bool {
     match (from, to) {
         (Boolean, _) => is_integral(to),
         _ if is_integral(from) && is_integral(to) => !castable::can_fail(from, to),
-        _ if is_integral(from) => is_float(to) || (matches!(to, Decimal { .. }) && !castable::can_fail(from, to)),
+        _ if is_integral(from) => {
+            is_float(to) || (matches!(to, Decimal { .. }) && !castable::can_fail(from, to))
+        }
         (Float, Double) => true,
         (Decimal { .. }, Decimal { .. }) => !castable::can_fail(from, to),
         (Date, TimestampNtz) => true,
@@ -183,7 +268,12 @@ fn lower_cast(child: &Node, to: &DataType, mode: CastMode, env: &Arc<Env>) -> Re
         return literal(&ScalarValue::Null, to);
     }
     let inner = lower(child)?;
-    if arrow_type(from) == arrow_type(to) && !matches!(from, DataType::YearMonthInterval { .. } | DataType::DayTimeInterval { .. }) {
+    if arrow_type(from) == arrow_type(to)
+        && !matches!(
+            from,
+            DataType::YearMonthInterval { .. } | DataType::DayTimeInterval { .. }
+        )
+    {
         return Ok(inner);
     }
     if native_cast(from, to) {
@@ -216,24 +306,34 @@ fn is_plain_number(node: &Node) -> bool {
 
 fn binary(op: Op, left: &Node, right: &Node, ty: &DataType, env: &Arc<Env>) -> Result<Expr> {
     let (l, r) = (lower(left)?, lower(right)?);
-    let native = |l: Expr, op: Operator, r: Expr| Expr::BinaryExpr(BinaryExpr::new(Box::new(l), op, Box::new(r)));
+    let native = |l: Expr, op: Operator, r: Expr| {
+        Expr::BinaryExpr(BinaryExpr::new(Box::new(l), op, Box::new(r)))
+    };
     let types = || vec![left.ty.clone(), right.ty.clone()];
-    let ours = |name: &str, run: Run, l: Expr, r: Expr| kernel(name, run, vec![l, r], types(), ty, env);
+    let ours =
+        |name: &str, run: Run, l: Expr, r: Expr| kernel(name, run, vec![l, r], types(), ty, env);
     Ok(match op {
         Op::And if is_fallible(right) => truth(Expr::Case(Case::new(
             None,
-            vec![(Box::new(Expr::IsFalse(Box::new(l.clone()))), Box::new(lit(0_i8)))],
+            vec![(
+                Box::new(Expr::IsFalse(Box::new(l.clone()))),
+                Box::new(lit(0_i8)),
+            )],
             Some(Box::new(as_int(l.and(r)))),
         ))),
         Op::Or if is_fallible(right) => truth(Expr::Case(Case::new(
             None,
-            vec![(Box::new(Expr::IsTrue(Box::new(l.clone()))), Box::new(lit(1_i8)))],
+            vec![(
+                Box::new(Expr::IsTrue(Box::new(l.clone()))),
+                Box::new(lit(1_i8)),
+            )],
             Some(Box::new(as_int(l.or(r)))),
         ))),
         Op::And => native(l, Operator::And, r),
         Op::Or => native(l, Operator::Or, r),
         _ if op.is_comparison() => {
-            let (l, r) = if is_float(&left.ty) && !is_plain_number(left) && !is_plain_number(right) {
+            let (l, r) = if is_float(&left.ty) && !is_plain_number(left) && !is_plain_number(right)
+            {
                 (normalized(l, left), normalized(r, right))
             } else {
                 (l, r)
@@ -257,7 +357,9 @@ fn binary(op: Op, left: &Node, right: &Node, ty: &DataType, env: &Arc<Env>) -> R
         Op::Multiply => ours("multiply", arithmetic::multiply, l, r),
         Op::Divide => ours("divide", arithmetic::divide, l, r),
         Op::IntegralDivide => ours("integral_divide", arithmetic::integral_divide, l, r),
-        Op::Remainder if is_integral(ty) && is_nonzero(right) && !is_minus_one(right) => native(l, Operator::Modulo, r),
+        Op::Remainder if is_integral(ty) && is_nonzero(right) && !is_minus_one(right) => {
+            native(l, Operator::Modulo, r)
+        }
         Op::Remainder => ours("remainder", arithmetic::remainder, l, r),
         Op::BitAnd => ours("bit_and", arithmetic::bit_and, l, r),
         Op::BitOr => ours("bit_or", arithmetic::bit_or, l, r),
@@ -268,7 +370,13 @@ fn binary(op: Op, left: &Node, right: &Node, ty: &DataType, env: &Arc<Env>) -> R
 fn is_minus_one(node: &Node) -> bool {
     match &node.kind {
         Kind::Literal(v) => {
-            matches!(v, ScalarValue::Int8(Some(-1)) | ScalarValue::Int16(Some(-1)) | ScalarValue::Int32(Some(-1)) | ScalarValue::Int64(Some(-1)))
+            matches!(
+                v,
+                ScalarValue::Int8(Some(-1))
+                    | ScalarValue::Int16(Some(-1))
+                    | ScalarValue::Int32(Some(-1))
+                    | ScalarValue::Int64(Some(-1))
+            )
         }
         Kind::Cast { child, .. } => is_minus_one(child),
         _ => false,
@@ -277,16 +385,26 @@ fn is_minus_one(node: &Node) -> bool {
 
 fn negation(child: &Node) -> Result<Expr> {
     Ok(match &child.kind {
-        Kind::Binary { op: Op::Equal, left, right, env } => {
-            match binary(Op::Equal, left, right, &DataType::Boolean, env)? {
-                Expr::BinaryExpr(b) => Expr::BinaryExpr(BinaryExpr::new(b.left, Operator::NotEq, b.right)),
-                other => Expr::Not(Box::new(other)),
+        Kind::Binary {
+            op: Op::Equal,
+            left,
+            right,
+            env,
+        } => match binary(Op::Equal, left, right, &DataType::Boolean, env)? {
+            Expr::BinaryExpr(b) => {
+                Expr::BinaryExpr(BinaryExpr::new(b.left, Operator::NotEq, b.right))
             }
-        }
+            other => Expr::Not(Box::new(other)),
+        },
         Kind::In { .. } | Kind::Like { .. } | Kind::Subquery(_) => match lower(child)? {
             Expr::InList(list) => Expr::InList(InList::new(list.expr, list.list, !list.negated)),
-            Expr::Like(l) => Expr::Like(Like { negated: !l.negated, ..l }),
-            Expr::InSubquery(s) => Expr::InSubquery(InSubquery::new(s.expr, s.subquery, !s.negated)),
+            Expr::Like(l) => Expr::Like(Like {
+                negated: !l.negated,
+                ..l
+            }),
+            Expr::InSubquery(s) => {
+                Expr::InSubquery(InSubquery::new(s.expr, s.subquery, !s.negated))
+            }
             Expr::Exists(e) => Expr::Exists(Exists::new(e.subquery, !e.negated)),
             other => Expr::Not(Box::new(other)),
         },
@@ -296,7 +414,10 @@ fn negation(child: &Node) -> Result<Expr> {
 
 fn lower_case(branches: &[(Node, Node)], otherwise: Option<&Node>, ty: &DataType) -> Result<Expr> {
     let guarded = *ty == DataType::Boolean
-        && (branches.iter().any(|(w, t)| is_fallible(w) || is_fallible(t)) || otherwise.is_some_and(is_fallible));
+        && (branches
+            .iter()
+            .any(|(w, t)| is_fallible(w) || is_fallible(t))
+            || otherwise.is_some_and(is_fallible));
     let shield = |e: Expr| if guarded { as_int(e) } else { e };
     let branches = branches
         .iter()
@@ -313,15 +434,37 @@ fn lower_case(branches: &[(Node, Node)], otherwise: Option<&Node>, ty: &DataType
 fn like(value: &Node, pattern: &Node, escape: char, insensitive: bool) -> Result<Expr> {
     let (v, p) = (lower(value)?, lower(pattern)?);
     if escape == '\\' {
-        return Ok(Expr::Like(Like::new(false, Box::new(v), Box::new(p), None, insensitive)));
+        return Ok(Expr::Like(Like::new(
+            false,
+            Box::new(v),
+            Box::new(p),
+            None,
+            insensitive,
+        )));
     }
     if let Some(text) = pattern.as_str() {
         let p = lit(backslashed(text, escape));
-        return Ok(Expr::Like(Like::new(false, Box::new(v), Box::new(p), None, insensitive)));
+        return Ok(Expr::Like(Like::new(
+            false,
+            Box::new(v),
+            Box::new(p),
+            None,
+            insensitive,
+        )));
     }
-    let env = Arc::new(Env { salt: u64::from(u32::from(escape)) << 1 | u64::from(insensitive), ..Env::default() });
+    let env = Arc::new(Env {
+        salt: u64::from(u32::from(escape)) << 1 | u64::from(insensitive),
+        ..Env::default()
+    });
     let types = vec![DataType::String, DataType::String];
-    Ok(kernel("like", misc::like, vec![v, p], types, &DataType::Boolean, &env))
+    Ok(kernel(
+        "like",
+        misc::like,
+        vec![v, p],
+        types,
+        &DataType::Boolean,
+        &env,
+    ))
 }
 
 /// A LIKE pattern with another escape character, rewritten for the backslash.
@@ -346,13 +489,29 @@ fn call(args: &[Node], imp: &Imp, ty: &DataType) -> Result<Expr> {
     Ok(match imp {
         Imp::Replace(inner) => lower(inner)?,
         Imp::Native(f) => f(args.iter().map(lower).collect::<Result<Vec<_>>>()?),
-        Imp::Kernel { name, volatile, .. } if args.iter().any(|a| matches!(a.kind, Kind::Lambda(_))) => {
+        Imp::Kernel { name, volatile, .. }
+            if args.iter().any(|a| matches!(a.kind, Kind::Lambda(_))) =>
+        {
             return higher_order(name, args, ty, *volatile);
         }
-        Imp::Kernel { name, run, volatile, env, .. } => {
+        Imp::Kernel {
+            name,
+            run,
+            volatile,
+            env,
+            ..
+        } => {
             let types = args.iter().map(|a| a.ty.clone()).collect();
             let args = args.iter().map(lower).collect::<Result<Vec<_>>>()?;
-            Kernel::call(name, *run, args, types, ty.clone(), Arc::clone(env), *volatile)
+            Kernel::call(
+                name,
+                *run,
+                args,
+                types,
+                ty.clone(),
+                Arc::clone(env),
+                *volatile,
+            )
         }
     })
 }
@@ -371,23 +530,40 @@ fn higher_order(name: &'static str, args: &[Node], ty: &DataType, volatile: bool
         };
         collect_captured(&l.body, &l.params, &mut captured);
         lambdas.push(lambda::Body {
-            params: l.params.iter().map(|(a, t)| (a.column.name.clone(), arrow_type(t))).collect(),
+            params: l
+                .params
+                .iter()
+                .map(|(a, t)| (a.column.name.clone(), arrow_type(t)))
+                .collect(),
             body: lower(&l.body)?,
             ret: arrow_type(&l.body.ty),
         });
     }
-    let captures = captured.iter().map(|(a, t, _)| (a.column.clone(), arrow_type(t))).collect();
+    let captures = captured
+        .iter()
+        .map(|(a, t, _)| (a.column.clone(), arrow_type(t)))
+        .collect();
     for (a, t, outer) in captured {
         types.push(t.clone());
         let kind = if outer { Kind::Outer(a) } else { Kind::Attr(a) };
         plain.push(lower(&Node::new(kind, t, true))?);
     }
-    Ok(lambda::call(name, plain, types, lambdas, captures, ty, volatile))
+    Ok(lambda::call(
+        name, plain, types, lambdas, captures, ty, volatile,
+    ))
 }
 
-fn collect_captured(body: &Node, params: &[(crate::node::Attr, DataType)], out: &mut Vec<(crate::node::Attr, DataType, bool)>) {
+fn collect_captured(
+    body: &Node,
+    params: &[(crate::node::Attr, DataType)],
+    out: &mut Vec<(crate::node::Attr, DataType, bool)>,
+) {
     let mut inner: Vec<(crate::node::Attr, DataType)> = params.to_vec();
-    fn walk(n: &Node, bound: &mut Vec<(crate::node::Attr, DataType)>, out: &mut Vec<(crate::node::Attr, DataType, bool)>) {
+    fn walk(
+        n: &Node,
+        bound: &mut Vec<(crate::node::Attr, DataType)>,
+        out: &mut Vec<(crate::node::Attr, DataType, bool)>,
+    ) {
         match &n.kind {
             Kind::Attr(a) | Kind::Outer(a) => {
                 if !bound.iter().any(|(p, _)| p == a) && !out.iter().any(|(p, ..)| p == a) {

@@ -6,7 +6,9 @@ use datafusion::common::ScalarValue;
 use deltaic_protocol::schema::DataType;
 
 use crate::error::quote_if_needed;
-use crate::node::{Aggregate, Bound, CastMode, Kind, Node, Op, Shown, SortKey, SubqueryKind, Window};
+use crate::node::{
+    Aggregate, Bound, CastMode, Kind, Node, Op, Shown, SortKey, SubqueryKind, Window,
+};
 use crate::text;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -33,14 +35,20 @@ pub fn column_name(node: &Node, zone: Tz) -> String {
         Kind::Attr(a) | Kind::Outer(a) => a.name.clone(),
         Kind::Field { name, .. } => name.clone(),
         // A cast of something that has a name keeps the name.
-        Kind::Cast { child, .. } if matches!(child.kind, Kind::Attr(_) | Kind::Outer(_)) => column_name(child, zone),
+        Kind::Cast { child, .. } if matches!(child.kind, Kind::Attr(_) | Kind::Outer(_)) => {
+            column_name(child, zone)
+        }
         _ => pretty(node, zone),
     }
 }
 
 /// The expression as SQL, as column names and error texts show it.
 pub fn pretty(node: &Node, zone: Tz) -> String {
-    Printer { style: Style::Pretty, zone }.node(node)
+    Printer {
+        style: Style::Pretty,
+        zone,
+    }
+    .node(node)
 }
 
 /// The expression in the quotes of error texts.
@@ -50,17 +58,29 @@ pub fn quoted_sql(node: &Node, zone: Tz) -> String {
 
 /// `Expression.toString`: `(v#12 = v5)`.
 pub fn catalyst(node: &Node, zone: Tz) -> String {
-    Printer { style: Style::Catalyst, zone }.node(node)
+    Printer {
+        style: Style::Catalyst,
+        zone,
+    }
+    .node(node)
 }
 
 /// `Expression.toString` before any name was resolved: `('p = 2)`.
 pub fn unresolved(node: &Node, zone: Tz) -> String {
-    Printer { style: Style::Unresolved, zone }.node(node)
+    Printer {
+        style: Style::Unresolved,
+        zone,
+    }
+    .node(node)
 }
 
 /// `Expression.sql`: `(p = 'x')`.
 pub fn sql(node: &Node, zone: Tz) -> String {
-    Printer { style: Style::Sql, zone }.node(node)
+    Printer {
+        style: Style::Sql,
+        zone,
+    }
+    .node(node)
 }
 
 /// The text of a constant without quotes or a type in front; NULL is `NULL`.
@@ -84,7 +104,11 @@ fn hex(bytes: &[u8]) -> String {
 
 impl Printer {
     fn list(&self, nodes: &[Node]) -> String {
-        nodes.iter().map(|n| self.node(n)).collect::<Vec<_>>().join(", ")
+        nodes
+            .iter()
+            .map(|n| self.node(n))
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     fn node(&self, node: &Node) -> String {
@@ -94,27 +118,61 @@ impl Printer {
             Kind::Attr(a) if self.style == Style::Unresolved => format!("'{}", a.name),
             Kind::Attr(a) if self.style == Style::Sql => quote_if_needed(&a.name),
             Kind::Attr(a) if catalyst => {
-                format!("{}#{}{}", a.name, a.id, if node.ty == DataType::Long { "L" } else { "" })
+                format!(
+                    "{}#{}{}",
+                    a.name,
+                    a.id,
+                    if node.ty == DataType::Long { "L" } else { "" }
+                )
             }
             Kind::Attr(a) => a.name.clone(),
             Kind::Outer(a) if catalyst => {
-                format!("outer({}#{}{})", a.name, a.id, if node.ty == DataType::Long { "L" } else { "" })
+                format!(
+                    "outer({}#{}{})",
+                    a.name,
+                    a.id,
+                    if node.ty == DataType::Long { "L" } else { "" }
+                )
             }
             Kind::Outer(a) => format!("outer({})", a.name),
             Kind::Field { base, name, .. } => format!("{}.{name}", self.node(base)),
-            Kind::Cast { child, mode, explicit, .. } => match (self.style, mode) {
-                (Style::Pretty | Style::Sql | Style::Unresolved, _) if !explicit => self.node(child),
-                (Style::Unresolved, _) => format!("cast({} as {})", self.node(child), node.ty.simple_string()),
-                (Style::Catalyst, CastMode::Try) => format!("try_cast({} as {})", self.node(child), node.ty.simple_string()),
-                (Style::Catalyst, _) => format!("cast({} as {})", self.node(child), node.ty.simple_string()),
-                (_, CastMode::Try) => format!("TRY_CAST({} AS {})", self.node(child), node.ty.sql()),
+            Kind::Cast {
+                child,
+                mode,
+                explicit,
+                ..
+            } => match (self.style, mode) {
+                (Style::Pretty | Style::Sql | Style::Unresolved, _) if !explicit => {
+                    self.node(child)
+                }
+                (Style::Unresolved, _) => {
+                    format!("cast({} as {})", self.node(child), node.ty.simple_string())
+                }
+                (Style::Catalyst, CastMode::Try) => format!(
+                    "try_cast({} as {})",
+                    self.node(child),
+                    node.ty.simple_string()
+                ),
+                (Style::Catalyst, _) => {
+                    format!("cast({} as {})", self.node(child), node.ty.simple_string())
+                }
+                (_, CastMode::Try) => {
+                    format!("TRY_CAST({} AS {})", self.node(child), node.ty.sql())
+                }
                 (_, _) => format!("CAST({} AS {})", self.node(child), node.ty.sql()),
             },
-            Kind::Binary { op, left, right, .. } => {
+            Kind::Binary {
+                op, left, right, ..
+            } => {
                 format!("({} {} {})", self.node(left), op.symbol(), self.node(right))
             }
             Kind::Not(c) if catalyst => match &c.kind {
-                Kind::Binary { op: Op::Equal, left, right, .. } => format!("NOT ({} = {})", self.node(left), self.node(right)),
+                Kind::Binary {
+                    op: Op::Equal,
+                    left,
+                    right,
+                    ..
+                } => format!("NOT ({} = {})", self.node(left), self.node(right)),
                 _ => format!("NOT {}", self.node(c)),
             },
             Kind::Not(c) => format!("(NOT {})", self.node(c)),
@@ -122,15 +180,34 @@ impl Printer {
             Kind::IsNull(c) => format!("({} IS NULL)", self.node(c)),
             Kind::IsNotNull(c) if catalyst => format!("isnotnull({})", self.node(c)),
             Kind::IsNotNull(c) => format!("({} IS NOT NULL)", self.node(c)),
-            Kind::Case { branches, otherwise, if_form: true } => {
-                let (when, then) = branches.first().map(|(w, t)| (self.node(w), self.node(t))).unwrap_or_default();
+            Kind::Case {
+                branches,
+                otherwise,
+                if_form: true,
+            } => {
+                let (when, then) = branches
+                    .first()
+                    .map(|(w, t)| (self.node(w), self.node(t)))
+                    .unwrap_or_default();
                 let other = otherwise.as_ref().map(|o| self.node(o)).unwrap_or_default();
-                if catalyst { format!("if ({when}) {then} else {other}") } else { format!("(IF({when}, {then}, {other}))") }
+                if catalyst {
+                    format!("if ({when}) {then} else {other}")
+                } else {
+                    format!("(IF({when}, {then}, {other}))")
+                }
             }
-            Kind::Case { branches, otherwise, .. } => {
+            Kind::Case {
+                branches,
+                otherwise,
+                ..
+            } => {
                 let mut out = "CASE".to_owned();
                 for (when, then) in branches {
-                    out.push_str(&format!(" WHEN {} THEN {}", self.node(when), self.node(then)));
+                    out.push_str(&format!(
+                        " WHEN {} THEN {}",
+                        self.node(when),
+                        self.node(then)
+                    ));
                 }
                 if let Some(other) = otherwise {
                     out.push_str(&format!(" ELSE {}", self.node(other)));
@@ -148,20 +225,39 @@ impl Printer {
                 format!("{} IN ({})", self.node(value), items.join(","))
             }
             Kind::In { value, list } => format!("({} IN ({}))", self.node(value), self.list(list)),
-            Kind::Like { value, pattern, insensitive: true, .. } => {
+            Kind::Like {
+                value,
+                pattern,
+                insensitive: true,
+                ..
+            } => {
                 format!("ilike({}, {})", self.node(value), self.node(pattern))
             }
-            Kind::Like { value, pattern, escape, .. } => {
-                let end = if *escape == '\\' { String::new() } else { format!(" ESCAPE '{escape}'") };
+            Kind::Like {
+                value,
+                pattern,
+                escape,
+                ..
+            } => {
+                let end = if *escape == '\\' {
+                    String::new()
+                } else {
+                    format!(" ESCAPE '{escape}'")
+                };
                 format!("{} LIKE {}{end}", self.node(value), self.node(pattern))
             }
             Kind::Call { shown, args, imp } => match (shown, imp) {
                 (Shown::Text(t), _) => t.clone(),
-                (_, crate::node::Imp::Replace(inner)) if self.style == Style::Catalyst => self.node(inner),
-                (Shown::Call(name), _) => format!("{name}({})", self.list(args)),
-                (Shown::Template(t), _) => {
-                    args.iter().enumerate().fold((*t).to_owned(), |out, (n, a)| out.replace(&format!("{{{n}}}"), &self.node(a)))
+                (_, crate::node::Imp::Replace(inner)) if self.style == Style::Catalyst => {
+                    self.node(inner)
                 }
+                (Shown::Call(name), _) => format!("{name}({})", self.list(args)),
+                (Shown::Template(t), _) => args
+                    .iter()
+                    .enumerate()
+                    .fold((*t).to_owned(), |out, (n, a)| {
+                        out.replace(&format!("{{{n}}}"), &self.node(a))
+                    }),
             },
             Kind::Aggregate(a) => self.aggregate(a),
             Kind::Window(w) => self.window(w),
@@ -172,25 +268,44 @@ impl Printer {
                     .map(|(a, ty)| self.node(&Node::attr(a.clone(), ty.clone(), true)))
                     .collect::<Vec<_>>()
                     .join(", ");
-                let id = if catalyst { format!("#{} ", s.id) } else { String::new() };
+                let id = if catalyst {
+                    format!("#{} ", s.id)
+                } else {
+                    String::new()
+                };
                 let id = id.trim_end();
                 match &s.kind {
                     SubqueryKind::Scalar if catalyst => format!("scalar-subquery{id} [{outer}]"),
                     SubqueryKind::Scalar => format!("scalarsubquery({outer})"),
                     SubqueryKind::Exists if catalyst => format!("exists{id} [{outer}]"),
                     SubqueryKind::Exists => format!("exists({outer})"),
-                    SubqueryKind::In(value) if catalyst => format!("{} IN (list{id} [{outer}])", self.node(value)),
-                    SubqueryKind::In(value) => format!("({} IN (listquery({outer})))", self.node(value)),
+                    SubqueryKind::In(value) if catalyst => {
+                        format!("{} IN (list{id} [{outer}])", self.node(value))
+                    }
+                    SubqueryKind::In(value) => {
+                        format!("({} IN (listquery({outer})))", self.node(value))
+                    }
                 }
             }
             Kind::Generator(g) => format!("{}({})", g.shown, self.list(&g.args)),
             Kind::Lambda(l) => {
-                let params = l.params.iter().map(|_| "namedlambdavariable()").collect::<Vec<_>>().join(", ");
-                let body = if catalyst { self.node(&l.body) } else { self.node(&anonymous(&l.body, &l.params)) };
+                let params = l
+                    .params
+                    .iter()
+                    .map(|_| "namedlambdavariable()")
+                    .collect::<Vec<_>>()
+                    .join(", ");
+                let body = if catalyst {
+                    self.node(&l.body)
+                } else {
+                    self.node(&anonymous(&l.body, &l.params))
+                };
                 format!("lambdafunction({body}, {params})")
             }
             Kind::Alias { child, name } if catalyst => self.node(child) + " AS " + name,
-            Kind::Alias { child, name } => format!("{} AS {}", self.node(child), quote_if_needed(name)),
+            Kind::Alias { child, name } => {
+                format!("{} AS {}", self.node(child), quote_if_needed(name))
+            }
             Kind::Default => "DEFAULT".to_owned(),
         }
     }
@@ -202,7 +317,11 @@ impl Printer {
         }
         let plain = literal_text(v, ty, self.zone);
         if catalyst {
-            return if *ty == DataType::Binary { format!("0x{plain}") } else { plain };
+            return if *ty == DataType::Binary {
+                format!("0x{plain}")
+            } else {
+                plain
+            };
         }
         match ty {
             DataType::Date => format!("DATE '{plain}'"),
@@ -239,7 +358,11 @@ impl Printer {
 
     fn key(&self, k: &SortKey) -> String {
         let direction = if k.ascending { "ASC" } else { "DESC" };
-        let nulls = if k.nulls_first { "NULLS FIRST" } else { "NULLS LAST" };
+        let nulls = if k.nulls_first {
+            "NULLS FIRST"
+        } else {
+            "NULLS LAST"
+        };
         format!("{} {direction} {nulls}", self.node(&k.node))
     }
 
@@ -253,7 +376,11 @@ impl Printer {
             parts.push(format!("ORDER BY {}", keys.join(", ")));
         }
         let unit = if w.frame.rows { "ROWS" } else { "RANGE" };
-        parts.push(format!("{unit} BETWEEN {} AND {}", bound(&w.frame.start), bound(&w.frame.end)));
+        parts.push(format!(
+            "{unit} BETWEEN {} AND {}",
+            bound(&w.frame.start),
+            bound(&w.frame.end)
+        ));
         format!("{} OVER ({})", self.aggregate(&w.function), parts.join(" "))
     }
 }

@@ -101,13 +101,19 @@ impl Op {
     /// `=`, `<=>`, `<` and so on.
     pub fn is_comparison(self) -> bool {
         use Op::*;
-        matches!(self, Equal | NullSafeEqual | Less | LessOrEqual | Greater | GreaterOrEqual)
+        matches!(
+            self,
+            Equal | NullSafeEqual | Less | LessOrEqual | Greater | GreaterOrEqual
+        )
     }
 
     /// `+` to `%`.
     pub fn is_arithmetic(self) -> bool {
         use Op::*;
-        matches!(self, Add | Subtract | Multiply | Divide | IntegralDivide | Remainder)
+        matches!(
+            self,
+            Add | Subtract | Multiply | Divide | IntegralDivide | Remainder
+        )
     }
 
     /// The comparison with its sides exchanged.
@@ -168,9 +174,17 @@ impl std::fmt::Debug for Imp {
 impl PartialEq for Imp {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
-            (Imp::Kernel { name: a, volatile, env: e, .. }, Imp::Kernel { name: b, env: f, .. }) => {
-                a == b && e == f && !volatile
-            }
+            (
+                Imp::Kernel {
+                    name: a,
+                    volatile,
+                    env: e,
+                    ..
+                },
+                Imp::Kernel {
+                    name: b, env: f, ..
+                },
+            ) => a == b && e == f && !volatile,
             (Imp::Native(_), Imp::Native(_)) => true,
             (Imp::Replace(a), Imp::Replace(b)) => a == b,
             _ => false,
@@ -307,11 +321,25 @@ pub enum Kind {
     /// A column of the query around.
     Outer(Attr),
     /// `base.name` of a struct.
-    Field { base: Box<Node>, ordinal: usize, name: String },
+    Field {
+        base: Box<Node>,
+        ordinal: usize,
+        name: String,
+    },
     /// A cast; `explicit` where the statement says CAST.
-    Cast { child: Box<Node>, mode: CastMode, explicit: bool, env: Arc<Env> },
+    Cast {
+        child: Box<Node>,
+        mode: CastMode,
+        explicit: bool,
+        env: Arc<Env>,
+    },
     /// A two-sided operator.
-    Binary { op: Op, left: Box<Node>, right: Box<Node>, env: Arc<Env> },
+    Binary {
+        op: Op,
+        left: Box<Node>,
+        right: Box<Node>,
+        env: Arc<Env>,
+    },
     /// `NOT x`.
     Not(Box<Node>),
     /// `x IS NULL`.
@@ -319,13 +347,26 @@ pub enum Kind {
     /// `x IS NOT NULL`.
     IsNotNull(Box<Node>),
     /// `CASE WHEN`; `if_form` prints as IF.
-    Case { branches: Vec<(Node, Node)>, otherwise: Option<Box<Node>>, if_form: bool },
+    Case {
+        branches: Vec<(Node, Node)>,
+        otherwise: Option<Box<Node>>,
+        if_form: bool,
+    },
     /// `x IN (a, b)`.
     In { value: Box<Node>, list: Vec<Node> },
     /// `x LIKE pattern`.
-    Like { value: Box<Node>, pattern: Box<Node>, escape: char, insensitive: bool },
+    Like {
+        value: Box<Node>,
+        pattern: Box<Node>,
+        escape: char,
+        insensitive: bool,
+    },
     /// A scalar function.
-    Call { shown: Shown, args: Vec<Node>, imp: Imp },
+    Call {
+        shown: Shown,
+        args: Vec<Node>,
+        imp: Imp,
+    },
     /// An aggregate function.
     Aggregate(Box<Aggregate>),
     /// A window function.
@@ -403,7 +444,14 @@ impl Node {
     /// `self AS name`.
     pub fn aliased(self, name: impl Into<String>) -> Self {
         let (ty, nullable) = (self.ty.clone(), self.nullable);
-        Self::new(Kind::Alias { child: Box::new(self), name: name.into() }, ty, nullable)
+        Self::new(
+            Kind::Alias {
+                child: Box::new(self),
+                name: name.into(),
+            },
+            ty,
+            nullable,
+        )
     }
 
     /// The constant, if it is one.
@@ -442,15 +490,21 @@ impl Node {
             | Kind::Alias { child: c, .. } => vec![c],
             Kind::Binary { left, right, .. } => vec![left, right],
             Kind::Like { value, pattern, .. } => vec![value, pattern],
-            Kind::Case { branches, otherwise, .. } => {
+            Kind::Case {
+                branches,
+                otherwise,
+                ..
+            } => {
                 let mut all: Vec<&Node> = branches.iter().flat_map(|(w, t)| [w, t]).collect();
                 all.extend(otherwise.as_deref());
                 all
             }
             Kind::In { value, list } => std::iter::once(&**value).chain(list).collect(),
-            Kind::Call { args, imp: Imp::Replace(inner), .. } => {
-                args.iter().chain(std::iter::once(&**inner)).collect()
-            }
+            Kind::Call {
+                args,
+                imp: Imp::Replace(inner),
+                ..
+            } => args.iter().chain(std::iter::once(&**inner)).collect(),
             Kind::Call { args, .. } => args.iter().collect(),
             Kind::Generator(g) => g.args.iter().collect(),
             Kind::Lambda(l) => vec![&l.body],
@@ -474,24 +528,68 @@ impl Node {
         let mut boxed = |n: Box<Node>| Box::new(f(*n));
         let kind = match kind {
             Kind::Literal(_) | Kind::Attr(_) | Kind::Outer(_) | Kind::Default => kind,
-            Kind::Field { base, ordinal, name } => Kind::Field { base: boxed(base), ordinal, name },
-            Kind::Cast { child, mode, explicit, env } => Kind::Cast { child: boxed(child), mode, explicit, env },
+            Kind::Field {
+                base,
+                ordinal,
+                name,
+            } => Kind::Field {
+                base: boxed(base),
+                ordinal,
+                name,
+            },
+            Kind::Cast {
+                child,
+                mode,
+                explicit,
+                env,
+            } => Kind::Cast {
+                child: boxed(child),
+                mode,
+                explicit,
+                env,
+            },
             Kind::Not(c) => Kind::Not(boxed(c)),
             Kind::IsNull(c) => Kind::IsNull(boxed(c)),
             Kind::IsNotNull(c) => Kind::IsNotNull(boxed(c)),
-            Kind::Alias { child, name } => Kind::Alias { child: boxed(child), name },
-            Kind::Binary { op, left, right, env } => {
-                Kind::Binary { op, left: boxed(left), right: boxed(right), env }
-            }
-            Kind::Like { value, pattern, escape, insensitive } => {
-                Kind::Like { value: boxed(value), pattern: boxed(pattern), escape, insensitive }
-            }
-            Kind::Case { branches, otherwise, if_form } => Kind::Case {
+            Kind::Alias { child, name } => Kind::Alias {
+                child: boxed(child),
+                name,
+            },
+            Kind::Binary {
+                op,
+                left,
+                right,
+                env,
+            } => Kind::Binary {
+                op,
+                left: boxed(left),
+                right: boxed(right),
+                env,
+            },
+            Kind::Like {
+                value,
+                pattern,
+                escape,
+                insensitive,
+            } => Kind::Like {
+                value: boxed(value),
+                pattern: boxed(pattern),
+                escape,
+                insensitive,
+            },
+            Kind::Case {
+                branches,
+                otherwise,
+                if_form,
+            } => Kind::Case {
                 branches: branches.into_iter().map(|(w, t)| (f(w), f(t))).collect(),
                 otherwise: otherwise.map(|n| Box::new(f(*n))),
                 if_form,
             },
-            Kind::In { value, list } => Kind::In { value: boxed(value), list: list.into_iter().map(f).collect() },
+            Kind::In { value, list } => Kind::In {
+                value: boxed(value),
+                list: list.into_iter().map(f).collect(),
+            },
             Kind::Call { shown, args, imp } => {
                 let args = args.into_iter().map(&mut *f).collect();
                 let imp = match imp {
@@ -504,10 +602,18 @@ impl Node {
                 g.args = g.args.into_iter().map(f).collect();
                 Kind::Generator(g)
             }
-            Kind::Lambda(l) => Kind::Lambda(Box::new(Lambda { params: l.params, body: f(l.body) })),
+            Kind::Lambda(l) => Kind::Lambda(Box::new(Lambda {
+                params: l.params,
+                body: f(l.body),
+            })),
             Kind::Aggregate(a) => Kind::Aggregate(Box::new(map_aggregate(*a, f))),
             Kind::Window(w) => {
-                let Window { function, partition, order, frame } = *w;
+                let Window {
+                    function,
+                    partition,
+                    order,
+                    frame,
+                } = *w;
                 Kind::Window(Box::new(Window {
                     function: map_aggregate(function, f),
                     partition: partition.into_iter().map(&mut *f).collect(),
@@ -548,9 +654,13 @@ impl Node {
     pub fn has_aggregate(&self) -> bool {
         match &self.kind {
             Kind::Aggregate(_) => true,
-            Kind::Window(w) => {
-                w.function.args.iter().chain(&w.partition).chain(w.order.iter().map(|k| &k.node)).any(Node::has_aggregate)
-            }
+            Kind::Window(w) => w
+                .function
+                .args
+                .iter()
+                .chain(&w.partition)
+                .chain(w.order.iter().map(|k| &k.node))
+                .any(Node::has_aggregate),
             _ => self.children().iter().any(|c| c.has_aggregate()),
         }
     }
@@ -572,7 +682,15 @@ impl Node {
 
     /// Gives the same value for the same input?
     pub fn is_deterministic(&self) -> bool {
-        !self.any(&|n| matches!(&n.kind, Kind::Call { imp: Imp::Kernel { volatile: true, .. }, .. }))
+        !self.any(&|n| {
+            matches!(
+                &n.kind,
+                Kind::Call {
+                    imp: Imp::Kernel { volatile: true, .. },
+                    ..
+                }
+            )
+        })
     }
 
     /// Columns of the input that it reads.
@@ -608,8 +726,14 @@ impl Node {
             | Kind::Generator(_)
             | Kind::Lambda(_)
             | Kind::Default => false,
-            Kind::Call { imp: Imp::Kernel { volatile: true, .. }, .. } => false,
-            Kind::Call { imp: Imp::Replace(inner), .. } => inner.is_foldable(),
+            Kind::Call {
+                imp: Imp::Kernel { volatile: true, .. },
+                ..
+            } => false,
+            Kind::Call {
+                imp: Imp::Replace(inner),
+                ..
+            } => inner.is_foldable(),
             _ => self.children().iter().all(|c| c.is_foldable()),
         }
     }
@@ -623,11 +747,25 @@ fn aggregate_children(a: &Aggregate) -> Vec<&Node> {
 }
 
 fn map_keys(keys: Vec<SortKey>, f: &mut dyn FnMut(Node) -> Node) -> Vec<SortKey> {
-    keys.into_iter().map(|k| SortKey { node: f(k.node), ..k }).collect()
+    keys.into_iter()
+        .map(|k| SortKey {
+            node: f(k.node),
+            ..k
+        })
+        .collect()
 }
 
 fn map_aggregate(a: Aggregate, f: &mut dyn FnMut(Node) -> Node) -> Aggregate {
-    let Aggregate { function, shown, args, shown_args, distinct, filter, ignore_nulls, order } = a;
+    let Aggregate {
+        function,
+        shown,
+        args,
+        shown_args,
+        distinct,
+        filter,
+        ignore_nulls,
+        order,
+    } = a;
     Aggregate {
         function,
         shown,

@@ -31,14 +31,19 @@ impl PartitionStream for Slice {
     }
 
     fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
-        let (schema, first, step, count) = (Arc::clone(&self.schema), self.first, self.step, self.count);
-        let batches = (0..count.div_euclid(BATCH) + i128::from(count.rem_euclid(BATCH) != 0)).map(move |n| {
-            let from = n * BATCH;
-            let numbers = (from..(from + BATCH).min(count)).map(|i| (first + i * step) as i64);
-            let array = Int64Array::from_iter_values(numbers);
-            RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(array)]).map_err(Into::into)
-        });
-        Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), futures::stream::iter(batches)))
+        let (schema, first, step, count) =
+            (Arc::clone(&self.schema), self.first, self.step, self.count);
+        let batches =
+            (0..count.div_euclid(BATCH) + i128::from(count.rem_euclid(BATCH) != 0)).map(move |n| {
+                let from = n * BATCH;
+                let numbers = (from..(from + BATCH).min(count)).map(|i| (first + i * step) as i64);
+                let array = Int64Array::from_iter_values(numbers);
+                RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(array)]).map_err(Into::into)
+            });
+        Box::pin(RecordBatchStreamAdapter::new(
+            Arc::clone(&self.schema),
+            futures::stream::iter(batches),
+        ))
     }
 }
 
@@ -56,7 +61,12 @@ pub fn table(start: i64, end: i64, step: i64, partitions: usize) -> Result<Arc<d
     let slices = (0..n)
         .map(|i| {
             let (from, to) = (i * count / n, (i + 1) * count / n);
-            let slice = Slice { schema: Arc::clone(&schema), first: first + from * by, step: by, count: to - from };
+            let slice = Slice {
+                schema: Arc::clone(&schema),
+                first: first + from * by,
+                step: by,
+                count: to - from,
+            };
             Arc::new(slice) as Arc<dyn PartitionStream>
         })
         .collect();

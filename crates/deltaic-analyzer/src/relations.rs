@@ -6,10 +6,14 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use deltaic_protocol::{DeltaError, Result};
-use sqlparser::ast::{Expr, FunctionArg, FunctionArgExpr, Ident, Query, TableFactor, Visit, Visitor};
+use sqlparser::ast::{
+    Expr, FunctionArg, FunctionArgExpr, Ident, Query, TableFactor, Visit, Visitor,
+};
 
 use crate::error::backticked;
-use crate::resolver::{Relation, Resolver, TableFunctionArgument, TableRelation, Travel, ViewRelation};
+use crate::resolver::{
+    Relation, Resolver, TableFunctionArgument, TableRelation, Travel, ViewRelation,
+};
 
 /// How deep views may lie in views.
 const DEEPEST_VIEW: usize = 100;
@@ -70,7 +74,10 @@ impl Visitor for Collector<'_> {
 
     fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
         if let Some((name, travel)) = deltaic_sql::travel::relation(factor) {
-            let travel = travel.as_ref().map(|t| self.constants.travel(t)).transpose();
+            let travel = travel
+                .as_ref()
+                .map(|t| self.constants.travel(t))
+                .transpose();
             // What cannot be computed is raised when it is bound.
             if let (Ok(name), Ok(travel)) = (self.constants.relation_name(&name), travel) {
                 self.found.push(Reference::Relation(name, travel));
@@ -78,7 +85,11 @@ impl Visitor for Collector<'_> {
             return ControlFlow::Continue(());
         }
         let call = match factor {
-            TableFactor::Table { name, args: Some(args), .. } => Some((name, &args.args)),
+            TableFactor::Table {
+                name,
+                args: Some(args),
+                ..
+            } => Some((name, &args.args)),
             TableFactor::Function { name, args, .. } => Some((name, args)),
             _ => None,
         };
@@ -95,10 +106,17 @@ impl Visitor for Collector<'_> {
 }
 
 /// The constant arguments of a table function.
-pub fn arguments(args: &[FunctionArg], constants: &dyn Constants) -> Result<Vec<TableFunctionArgument>> {
+pub fn arguments(
+    args: &[FunctionArg],
+    constants: &dyn Constants,
+) -> Result<Vec<TableFunctionArgument>> {
     args.iter()
         .filter_map(|a| match a {
-            FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) | FunctionArg::Named { arg: FunctionArgExpr::Expr(e), .. } => Some(e),
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(e))
+            | FunctionArg::Named {
+                arg: FunctionArgExpr::Expr(e),
+                ..
+            } => Some(e),
             _ => None,
         })
         .map(|e| constants.table_argument(e))
@@ -111,11 +129,18 @@ fn function_key(name: &str, args: &[TableFunctionArgument]) -> String {
 
 impl Relations {
     /// Resolves everything that the nodes refer to, views inside and out.
-    pub async fn collect<V: Visit>(nodes: &[&V], resolver: &dyn Resolver, constants: &(dyn Constants + Sync)) -> Result<Self> {
+    pub async fn collect<V: Visit>(
+        nodes: &[&V],
+        resolver: &dyn Resolver,
+        constants: &(dyn Constants + Sync),
+    ) -> Result<Self> {
         let mut all = Self::default();
         let mut todo: Vec<(Reference, ViewContext, usize)> = Vec::new();
         {
-            let mut collector = Collector { constants, found: Vec::new() };
+            let mut collector = Collector {
+                constants,
+                found: Vec::new(),
+            };
             for node in nodes {
                 let _ = node.visit(&mut collector);
             }
@@ -125,7 +150,9 @@ impl Relations {
             let (name, travel) = match reference {
                 Reference::Function(name, args) => {
                     let key = function_key(&name, &args);
-                    if let std::collections::hash_map::Entry::Vacant(slot) = all.functions.entry(key) {
+                    if let std::collections::hash_map::Entry::Vacant(slot) =
+                        all.functions.entry(key)
+                    {
                         slot.insert(resolver.table_function(&name, &args).await);
                     }
                     continue;
@@ -142,13 +169,24 @@ impl Relations {
             };
             let resolved = match found {
                 Ok(Relation::Table(t)) => Ok(Resolved::Table(t)),
-                Ok(Relation::View(v)) => resolve_view(v, key.travel.as_ref(), depth).map(|(v, query)| {
-                    let inside: ViewContext = Some(Arc::new((v.catalog.clone(), v.schema.clone())));
-                    let mut collector = Collector { constants, found: Vec::new() };
-                    let _ = query.visit(&mut collector);
-                    todo.extend(collector.found.into_iter().map(|r| (r, inside.clone(), depth + 1)));
-                    Resolved::View(v, Box::new(query))
-                }),
+                Ok(Relation::View(v)) => {
+                    resolve_view(v, key.travel.as_ref(), depth).map(|(v, query)| {
+                        let inside: ViewContext =
+                            Some(Arc::new((v.catalog.clone(), v.schema.clone())));
+                        let mut collector = Collector {
+                            constants,
+                            found: Vec::new(),
+                        };
+                        let _ = query.visit(&mut collector);
+                        todo.extend(
+                            collector
+                                .found
+                                .into_iter()
+                                .map(|r| (r, inside.clone(), depth + 1)),
+                        );
+                        Resolved::View(v, Box::new(query))
+                    })
+                }
                 Err(e) => Err(e),
             };
             all.found.insert(key, resolved);
@@ -157,19 +195,29 @@ impl Relations {
     }
 
     /// What a reference stands for.
-    pub fn get(&self, name: &[Ident], travel: Option<Travel>, view: &ViewContext) -> Result<&Resolved> {
+    pub fn get(
+        &self,
+        name: &[Ident],
+        travel: Option<Travel>,
+        view: &ViewContext,
+    ) -> Result<&Resolved> {
         match self.found.get(&key(name, travel, view.clone())) {
             Some(Ok(found)) => Ok(found),
             Some(Err(e)) => Err(e.clone()),
             None => {
                 let parts: Vec<&str> = name.iter().map(|i| i.value.as_str()).collect();
-                Err(DeltaError::new("TABLE_OR_VIEW_NOT_FOUND").param("relationName", backticked(&parts)))
+                Err(DeltaError::new("TABLE_OR_VIEW_NOT_FOUND")
+                    .param("relationName", backticked(&parts)))
             }
         }
     }
 
     /// The rows of a table function of the host.
-    pub fn function(&self, name: &str, args: &[TableFunctionArgument]) -> Result<Option<&TableRelation>> {
+    pub fn function(
+        &self,
+        name: &str,
+        args: &[TableFunctionArgument],
+    ) -> Result<Option<&TableRelation>> {
         match self.functions.get(&function_key(name, args)) {
             Some(Ok(found)) => Ok(found.as_ref()),
             Some(Err(e)) => Err(e.clone()),
@@ -179,12 +227,21 @@ impl Relations {
 }
 
 fn key(name: &[Ident], travel: Option<Travel>, view: ViewContext) -> Key {
-    Key { name: name.iter().map(|i| i.value.clone()).collect(), travel, view }
+    Key {
+        name: name.iter().map(|i| i.value.clone()).collect(),
+        travel,
+        view,
+    }
 }
 
-fn resolve_view(v: ViewRelation, travel: Option<&Travel>, depth: usize) -> Result<(ViewRelation, Query)> {
+fn resolve_view(
+    v: ViewRelation,
+    travel: Option<&Travel>,
+    depth: usize,
+) -> Result<(ViewRelation, Query)> {
     if travel.is_some() {
-        return Err(DeltaError::new("UNSUPPORTED_FEATURE.TIME_TRAVEL").param("relationId", backticked(&v.qualifier)));
+        return Err(DeltaError::new("UNSUPPORTED_FEATURE.TIME_TRAVEL")
+            .param("relationId", backticked(&v.qualifier)));
     }
     if depth >= DEEPEST_VIEW {
         return Err(DeltaError::new("VIEW_EXCEED_MAX_NESTED_DEPTH")

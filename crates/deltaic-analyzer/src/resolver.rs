@@ -81,13 +81,23 @@ pub trait Resolver: Send + Sync {
     async fn relation(&self, name: &[Ident], travel: Option<Travel>) -> Result<Relation>;
 
     /// The same, for names inside a view, which are relative to the view's catalog and schema.
-    async fn relation_in(&self, name: &[Ident], travel: Option<Travel>, catalog: &str, schema: &str) -> Result<Relation> {
+    async fn relation_in(
+        &self,
+        name: &[Ident],
+        travel: Option<Travel>,
+        catalog: &str,
+        schema: &str,
+    ) -> Result<Relation> {
         let _ = (catalog, schema);
         self.relation(name, travel).await
     }
 
     /// A table function that the analyser does not know itself (`table_changes`); None where there is none.
-    async fn table_function(&self, name: &str, arguments: &[TableFunctionArgument]) -> Result<Option<TableRelation>> {
+    async fn table_function(
+        &self,
+        name: &str,
+        arguments: &[TableFunctionArgument],
+    ) -> Result<Option<TableRelation>> {
         let _ = (name, arguments);
         Ok(None)
     }

@@ -36,13 +36,20 @@ pub struct Scope {
 impl ScopeColumn {
     /// The column as an expression, spelled as `name`.
     pub fn node(&self, name: &str) -> Node {
-        let attr = Attr { name: name.to_owned(), ..self.attr.clone() };
+        let attr = Attr {
+            name: name.to_owned(),
+            ..self.attr.clone()
+        };
         Node::attr(attr, self.ty.clone(), self.nullable)
     }
 
     /// All names of the column, qualifier and all.
     fn path(&self) -> Vec<String> {
-        self.qualifier.iter().cloned().chain([self.attr.name.clone()]).collect()
+        self.qualifier
+            .iter()
+            .cloned()
+            .chain([self.attr.name.clone()])
+            .collect()
     }
 }
 
@@ -82,8 +89,18 @@ impl Scope {
     /// The column that `parts` begins with, and how many of the parts name it; the rest are fields inside.
     ///
     /// Errors: `AMBIGUOUS_REFERENCE`.
-    pub fn find(&self, parts: &[&str], case_sensitive: bool) -> Result<Option<(&ScopeColumn, usize)>> {
-        let same = |a: &str, b: &str| if case_sensitive { a == b } else { a.to_lowercase() == b.to_lowercase() };
+    pub fn find(
+        &self,
+        parts: &[&str],
+        case_sensitive: bool,
+    ) -> Result<Option<(&ScopeColumn, usize)>> {
+        let same = |a: &str, b: &str| {
+            if case_sensitive {
+                a == b
+            } else {
+                a.to_lowercase() == b.to_lowercase()
+            }
+        };
         for width in (0..parts.len().min(4)).rev() {
             let (front, name) = (&parts[..width], parts[width]);
             let mut found: Vec<&ScopeColumn> = Vec::new();
@@ -92,7 +109,10 @@ impl Scope {
                 let fits = same(&c.attr.name, name)
                     && (width > 0 || !c.hidden)
                     && skip <= c.qualifier.len()
-                    && c.qualifier[skip..].iter().zip(front).all(|(q, p)| same(q, p));
+                    && c.qualifier[skip..]
+                        .iter()
+                        .zip(front)
+                        .all(|(q, p)| same(q, p));
                 if fits && !found.iter().any(|f| f.attr == c.attr) {
                     found.push(c);
                 }
@@ -121,13 +141,23 @@ impl Scope {
 
     /// Columns under a star with these names in front; None where no qualifier fits.
     pub fn under(&self, parts: &[&str], case_sensitive: bool) -> Option<Vec<&ScopeColumn>> {
-        let same = |a: &str, b: &str| if case_sensitive { a == b } else { a.to_lowercase() == b.to_lowercase() };
+        let same = |a: &str, b: &str| {
+            if case_sensitive {
+                a == b
+            } else {
+                a.to_lowercase() == b.to_lowercase()
+            }
+        };
         let found: Vec<&ScopeColumn> = self
             .columns
             .iter()
             .filter(|c| {
                 let skip = c.qualifier.len().wrapping_sub(parts.len());
-                skip <= c.qualifier.len() && c.qualifier[skip..].iter().zip(parts).all(|(q, p)| same(q, p))
+                skip <= c.qualifier.len()
+                    && c.qualifier[skip..]
+                        .iter()
+                        .zip(parts)
+                        .all(|(q, p)| same(q, p))
             })
             .collect();
         (!found.is_empty()).then_some(found)
@@ -138,14 +168,20 @@ impl Scope {
         let name = backticked(parts);
         let proposals = self.suggestions(parts);
         if proposals.is_empty() {
-            return DeltaError::new("UNRESOLVED_COLUMN.WITHOUT_SUGGESTION").param("objectName", name);
+            return DeltaError::new("UNRESOLVED_COLUMN.WITHOUT_SUGGESTION")
+                .param("objectName", name);
         }
-        DeltaError::new("UNRESOLVED_COLUMN.WITH_SUGGESTION").param("objectName", name).param("proposal", proposals.join(", "))
+        DeltaError::new("UNRESOLVED_COLUMN.WITH_SUGGESTION")
+            .param("objectName", name)
+            .param("proposal", proposals.join(", "))
     }
 
     /// The error of a column list that names a column which the table lacks: all its columns, in their order.
     pub fn unknown_column(schema: &deltaic_protocol::schema::StructType, name: &str) -> DeltaError {
-        let proposal: Vec<String> = schema.iter().map(|field| backticked(&[&field.name])).collect();
+        let proposal: Vec<String> = schema
+            .iter()
+            .map(|field| backticked(&[&field.name]))
+            .collect();
         DeltaError::new("UNRESOLVED_COLUMN.WITH_SUGGESTION")
             .param("objectName", backticked(&[name]))
             .param("proposal", proposal.join(", "))
@@ -153,13 +189,19 @@ impl Scope {
 
     /// Up to five columns, the most similar first.
     fn suggestions(&self, parts: &[&str]) -> Vec<String> {
-        let base = parts.iter().map(|p| quote_if_needed(p)).collect::<Vec<_>>().join(".");
+        let base = parts
+            .iter()
+            .map(|p| quote_if_needed(p))
+            .collect::<Vec<_>>()
+            .join(".");
         let mut paths: Vec<Vec<String>> = self.columns.iter().map(ScopeColumn::path).collect();
         paths.sort_by(|a, b| a.last().cmp(&b.last()));
         // Qualifiers that all columns share say nothing.
         for keep in parts.len()..=3 {
-            let fronts: std::collections::HashSet<&[String]> =
-                paths.iter().map(|p| &p[..p.len().saturating_sub(keep)]).collect();
+            let fronts: std::collections::HashSet<&[String]> = paths
+                .iter()
+                .map(|p| &p[..p.len().saturating_sub(keep)])
+                .collect();
             if fronts.len() == 1 {
                 for p in &mut paths {
                     p.drain(..p.len().saturating_sub(keep));
@@ -183,13 +225,22 @@ mod tests {
 
     fn scope() -> Scope {
         let fields = ["id", "v", "p"].map(|n| StructField::nullable(n, DataType::Long));
-        Scope::table(&StructType::new(fields), &["spark_catalog".into(), "default".into(), "t".into()], None)
+        Scope::table(
+            &StructType::new(fields),
+            &["spark_catalog".into(), "default".into(), "t".into()],
+            None,
+        )
     }
 
     #[test]
     fn names_are_found_with_and_without_qualifiers_in_any_case() {
         let s = scope();
-        for parts in [&["ID"][..], &["t", "id"], &["default", "t", "id"], &["spark_catalog", "default", "T", "Id"]] {
+        for parts in [
+            &["ID"][..],
+            &["t", "id"],
+            &["default", "t", "id"],
+            &["spark_catalog", "default", "T", "Id"],
+        ] {
             let (column, used) = s.find(parts, false).unwrap().unwrap();
             assert_eq!((column.attr.id, used), (1, parts.len()));
         }
@@ -201,7 +252,11 @@ mod tests {
         let e = scope().unresolved(&["nothing"]);
         assert!(e.text().ends_with("[`id`, `p`, `v`]."), "{}", e.text());
         let e = scope().unresolved(&["t", "nothing"]);
-        assert!(e.text().contains("`t`.`nothing`") && e.text().contains("[`t`.`id`, `t`.`p`, `t`.`v`]"), "{}", e.text());
+        assert!(
+            e.text().contains("`t`.`nothing`") && e.text().contains("[`t`.`id`, `t`.`p`, `t`.`v`]"),
+            "{}",
+            e.text()
+        );
     }
 
     #[test]
@@ -215,7 +270,12 @@ mod tests {
         s.columns.extend(other.columns);
         let e = s.find(&["id"], false).unwrap_err();
         assert_eq!(e.class(), Some("AMBIGUOUS_REFERENCE"));
-        assert!(e.text().contains("[`spark_catalog`.`default`.`t`.`id`, `u`.`id`]"), "{}", e.text());
+        assert!(
+            e.text()
+                .contains("[`spark_catalog`.`default`.`t`.`id`, `u`.`id`]"),
+            "{}",
+            e.text()
+        );
         assert_eq!(s.find(&["u", "id"], false).unwrap().unwrap().0.attr.id, 11);
     }
 }

@@ -2,8 +2,9 @@
 
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::{
-    Date32Type, Decimal128Type, DurationMicrosecondType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, IntervalMonthDayNanoType, IntervalYearMonthType, TimestampMicrosecondType,
+    Date32Type, Decimal128Type, DurationMicrosecondType, Float32Type, Float64Type, Int8Type,
+    Int16Type, Int32Type, Int64Type, IntervalMonthDayNanoType, IntervalYearMonthType,
+    TimestampMicrosecondType,
 };
 use chrono_tz::Tz;
 use deltaic_protocol::schema::DataType;
@@ -18,28 +19,48 @@ pub fn write_value(array: &ArrayRef, row: usize, ty: &DataType, zone: Tz, out: &
     }
     match ty {
         DataType::Void => out.push_str("null"),
-        DataType::Boolean => out.push_str(if array.as_boolean().value(row) { "true" } else { "false" }),
+        DataType::Boolean => out.push_str(if array.as_boolean().value(row) {
+            "true"
+        } else {
+            "false"
+        }),
         DataType::Byte => out.push_str(&array.as_primitive::<Int8Type>().value(row).to_string()),
         DataType::Short => out.push_str(&array.as_primitive::<Int16Type>().value(row).to_string()),
-        DataType::Integer => out.push_str(&array.as_primitive::<Int32Type>().value(row).to_string()),
+        DataType::Integer => {
+            out.push_str(&array.as_primitive::<Int32Type>().value(row).to_string())
+        }
         DataType::Long => out.push_str(&array.as_primitive::<Int64Type>().value(row).to_string()),
         DataType::Float => out.push_str(&float(array.as_primitive::<Float32Type>().value(row))),
         DataType::Double => out.push_str(&double(array.as_primitive::<Float64Type>().value(row))),
         DataType::Decimal { scale, .. } => {
-            out.push_str(&decimal(array.as_primitive::<Decimal128Type>().value(row), *scale));
+            out.push_str(&decimal(
+                array.as_primitive::<Decimal128Type>().value(row),
+                *scale,
+            ));
         }
         DataType::String => match array.data_type() {
             arrow::datatypes::DataType::Utf8View => out.push_str(array.as_string_view().value(row)),
-            arrow::datatypes::DataType::LargeUtf8 => out.push_str(array.as_string::<i64>().value(row)),
+            arrow::datatypes::DataType::LargeUtf8 => {
+                out.push_str(array.as_string::<i64>().value(row))
+            }
             _ => out.push_str(array.as_string::<i32>().value(row)),
         },
-        DataType::Binary => out.push_str(&String::from_utf8_lossy(array.as_binary::<i32>().value(row))),
-        DataType::Date => out.push_str(&time::format_date(array.as_primitive::<Date32Type>().value(row))),
+        DataType::Binary => out.push_str(&String::from_utf8_lossy(
+            array.as_binary::<i32>().value(row),
+        )),
+        DataType::Date => out.push_str(&time::format_date(
+            array.as_primitive::<Date32Type>().value(row),
+        )),
         DataType::Timestamp => {
-            out.push_str(&time::format_timestamp(array.as_primitive::<TimestampMicrosecondType>().value(row), zone));
+            out.push_str(&time::format_timestamp(
+                array.as_primitive::<TimestampMicrosecondType>().value(row),
+                zone,
+            ));
         }
         DataType::TimestampNtz => {
-            out.push_str(&time::format_wall(array.as_primitive::<TimestampMicrosecondType>().value(row)));
+            out.push_str(&time::format_wall(
+                array.as_primitive::<TimestampMicrosecondType>().value(row),
+            ));
         }
         DataType::YearMonthInterval { start, end } => {
             let months = array.as_primitive::<IntervalYearMonthType>().value(row);
@@ -51,7 +72,12 @@ pub fn write_value(array: &ArrayRef, row: usize, ty: &DataType, zone: Tz, out: &
         }
         DataType::CalendarInterval => {
             let v = array.as_primitive::<IntervalMonthDayNanoType>().value(row);
-            out.push_str(&format!("{} months {} days {} microseconds", v.months, v.days, v.nanoseconds / 1000));
+            out.push_str(&format!(
+                "{} months {} days {} microseconds",
+                v.months,
+                v.days,
+                v.nanoseconds / 1000
+            ));
         }
         DataType::Variant => out.push_str("<variant>"),
         DataType::Array(a) => {
@@ -144,7 +170,9 @@ fn special(v: f64) -> String {
 /// From `d.ddde±x`: plain between 10^-3 and 10^7, else with an exponent.
 fn java_form(scientific: &str) -> String {
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((scientific, "0"));
-    let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |m| ("-", m));
+    let (sign, mantissa) = mantissa
+        .strip_prefix('-')
+        .map_or(("", mantissa), |m| ("-", m));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     let (first, rest) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = format!("{first}{rest}");

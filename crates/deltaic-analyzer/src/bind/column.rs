@@ -17,19 +17,35 @@ impl Binder<'_> {
             && only.quote_style.is_none()
             && only.value.eq_ignore_ascii_case("default")
         {
-            return Ok(Node::new(Kind::Default, deltaic_protocol::schema::DataType::Void, true));
+            return Ok(Node::new(
+                Kind::Default,
+                deltaic_protocol::schema::DataType::Void,
+                true,
+            ));
         }
         Err(cx.scope.unresolved(&texts))
     }
 
     fn same(&self, a: &str, b: &str) -> bool {
-        if self.options.case_sensitive { a == b } else { a.to_lowercase() == b.to_lowercase() }
+        if self.options.case_sensitive {
+            a == b
+        } else {
+            a.to_lowercase() == b.to_lowercase()
+        }
     }
 
     /// The expression of a name; None where nothing has it.
     pub fn find(&self, parts: &[&str], cx: &Cx<'_>) -> Result<Option<Node>> {
-        let Some(first) = parts.first() else { return Ok(None) };
-        let lambda = cx.lambdas.borrow().iter().rev().find(|(n, _)| self.same(n, first)).map(|(_, node)| node.clone());
+        let Some(first) = parts.first() else {
+            return Ok(None);
+        };
+        let lambda = cx
+            .lambdas
+            .borrow()
+            .iter()
+            .rev()
+            .find(|(n, _)| self.same(n, first))
+            .map(|(_, node)| node.clone());
         if let Some(node) = lambda {
             return self.fields(node, &parts[1..]).map(Some);
         }
@@ -37,12 +53,24 @@ impl Binder<'_> {
             let node = column.node(parts[used - 1]);
             return self.fields(node, &parts[used..]).map(Some);
         }
-        let alias = cx.aliases.borrow().iter().rev().find(|(n, _)| self.same(n, first)).map(|(_, node)| node.clone());
+        let alias = cx
+            .aliases
+            .borrow()
+            .iter()
+            .rev()
+            .find(|(n, _)| self.same(n, first))
+            .map(|(_, node)| node.clone());
         if let Some(node) = alias {
             let (ty, nullable) = (node.ty.clone(), node.nullable);
             let shown = Shown::Text(format!("lateralAliasReference({first})"));
-            let kind = Kind::Call { shown, args: vec![], imp: Imp::Replace(Box::new(node)) };
-            return self.fields(Node::new(kind, ty, nullable), &parts[1..]).map(Some);
+            let kind = Kind::Call {
+                shown,
+                args: vec![],
+                imp: Imp::Replace(Box::new(node)),
+            };
+            return self
+                .fields(Node::new(kind, ty, nullable), &parts[1..])
+                .map(Some);
         }
         if let Some(around) = cx.around
             && let Some(node) = self.find(parts, around.cx)?
@@ -61,7 +89,9 @@ impl Binder<'_> {
     }
 
     fn fields(&self, node: Node, names: &[&str]) -> Result<Node> {
-        names.iter().try_fold(node, |node, name| self.field(node, name))
+        names
+            .iter()
+            .try_fold(node, |node, name| self.field(node, name))
     }
 }
 

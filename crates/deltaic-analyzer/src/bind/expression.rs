@@ -5,7 +5,8 @@ use std::sync::Arc;
 use deltaic_protocol::schema::DataType;
 use deltaic_protocol::{DeltaError, Result};
 use sqlparser::ast::{
-    AccessExpr, BinaryOperator, CastKind, CeilFloorKind, DateTimeField, Expr, Subscript, TrimWhereField, UnaryOperator, Value,
+    AccessExpr, BinaryOperator, CastKind, CeilFloorKind, DateTimeField, Expr, Subscript,
+    TrimWhereField, UnaryOperator, Value,
 };
 
 use crate::binder::{Binder, Cx};
@@ -55,18 +56,38 @@ impl Binder<'_> {
             Expr::IsNotUnknown(c) => self.boolean(c, cx)?.is_not_null(),
             Expr::IsDistinctFrom(a, b) => self.compare(Op::NullSafeEqual, a, b, cx)?.negated(),
             Expr::IsNotDistinctFrom(a, b) => self.compare(Op::NullSafeEqual, a, b, cx)?,
-            Expr::Between { expr, negated, low, high } => {
-                let args = vec![self.expr(expr, cx)?, self.expr(low, cx)?, self.expr(high, cx)?];
+            Expr::Between {
+                expr,
+                negated,
+                low,
+                high,
+            } => {
+                let args = vec![
+                    self.expr(expr, cx)?,
+                    self.expr(low, cx)?,
+                    self.expr(high, cx)?,
+                ];
                 let node = self.scalar_call("between", args)?;
                 if *negated { node.negated() } else { node }
             }
-            Expr::InList { expr, list, negated } => {
+            Expr::InList {
+                expr,
+                list,
+                negated,
+            } => {
                 let value = self.expr(expr, cx)?;
-                let list = list.iter().map(|e| self.expr(e, cx)).collect::<Result<Vec<_>>>()?;
+                let list = list
+                    .iter()
+                    .map(|e| self.expr(e, cx))
+                    .collect::<Result<Vec<_>>>()?;
                 let node = operator::in_list(value, list, &self.env, self.options)?;
                 if *negated { node.negated() } else { node }
             }
-            Expr::InSubquery { expr, subquery, negated } => {
+            Expr::InSubquery {
+                expr,
+                subquery,
+                negated,
+            } => {
                 let value = self.expr(expr, cx)?;
                 let node = self.in_subquery(value, subquery, cx)?;
                 if *negated { node.negated() } else { node }
@@ -76,23 +97,62 @@ impl Binder<'_> {
                 if *negated { node.negated() } else { node }
             }
             Expr::Subquery(query) => self.scalar_subquery(query, cx)?,
-            Expr::Like { negated, expr, pattern, escape_char, .. } => {
-                self.like(*negated, expr, pattern, escape_char.as_ref().map(|v| &v.value), false, cx)?
-            }
-            Expr::ILike { negated, expr, pattern, escape_char, .. } => {
-                self.like(*negated, expr, pattern, escape_char.as_ref().map(|v| &v.value), true, cx)?
-            }
-            Expr::RLike { negated, expr, pattern, .. } => {
-                let node = self.scalar_call("rlike", vec![self.expr(expr, cx)?, self.expr(pattern, cx)?])?;
+            Expr::Like {
+                negated,
+                expr,
+                pattern,
+                escape_char,
+                ..
+            } => self.like(
+                *negated,
+                expr,
+                pattern,
+                escape_char.as_ref().map(|v| &v.value),
+                false,
+                cx,
+            )?,
+            Expr::ILike {
+                negated,
+                expr,
+                pattern,
+                escape_char,
+                ..
+            } => self.like(
+                *negated,
+                expr,
+                pattern,
+                escape_char.as_ref().map(|v| &v.value),
+                true,
+                cx,
+            )?,
+            Expr::RLike {
+                negated,
+                expr,
+                pattern,
+                ..
+            } => {
+                let node =
+                    self.scalar_call("rlike", vec![self.expr(expr, cx)?, self.expr(pattern, cx)?])?;
                 if *negated { node.negated() } else { node }
             }
-            Expr::Case { operand, conditions, else_result, .. } => {
+            Expr::Case {
+                operand,
+                conditions,
+                else_result,
+                ..
+            } => {
                 let operand = operand.as_ref().map(|o| self.expr(o, cx)).transpose()?;
                 let mut branches = Vec::new();
                 for c in conditions {
                     let when = self.expr(&c.condition, cx)?;
                     let when = match &operand {
-                        Some(o) => operator::comparison(Op::Equal, o.clone(), when, &self.env, self.options)?,
+                        Some(o) => operator::comparison(
+                            Op::Equal,
+                            o.clone(),
+                            when,
+                            &self.env,
+                            self.options,
+                        )?,
                         None => when,
                     };
                     branches.push((when, self.expr(&c.result, cx)?));
@@ -100,10 +160,16 @@ impl Binder<'_> {
                 let otherwise = else_result.as_ref().map(|e| self.expr(e, cx)).transpose()?;
                 operator::case(branches, otherwise, false, &self.env, self.options)?
             }
-            Expr::Cast { kind, expr, data_type, .. } => {
+            Expr::Cast {
+                kind,
+                expr,
+                data_type,
+                ..
+            } => {
                 let child = self.expr(expr, cx)?;
                 let Some(to) = deltaic_sql::data_type::to_spark(data_type) else {
-                    return Err(DeltaError::new("UNSUPPORTED_DATATYPE").param("typeName", quoted(data_type)));
+                    return Err(DeltaError::new("UNSUPPORTED_DATATYPE")
+                        .param("typeName", quoted(data_type)));
                 };
                 let mode = match kind {
                     CastKind::TryCast | CastKind::SafeCast => CastMode::Try,
@@ -118,19 +184,30 @@ impl Binder<'_> {
                 };
                 self.scalar_call("extract", vec![Node::string(field), self.expr(expr, cx)?])?
             }
-            Expr::Position { expr, r#in } => self.scalar_call("position", vec![self.expr(expr, cx)?, self.expr(r#in, cx)?])?,
+            Expr::Position { expr, r#in } => {
+                self.scalar_call("position", vec![self.expr(expr, cx)?, self.expr(r#in, cx)?])?
+            }
             Expr::Ceil { expr, field } => self.ceil_floor("ceil", expr, field, cx)?,
             Expr::Floor { expr, field } => self.ceil_floor("floor", expr, field, cx)?,
-            Expr::Trim { trim_where, trim_what, expr, .. } => {
+            Expr::Trim {
+                trim_where,
+                trim_what,
+                expr,
+                ..
+            } => {
                 let text = self.expr(expr, cx)?;
                 let mut args = vec![text];
                 if let Some(what) = trim_what {
                     args.push(self.expr(what, cx)?);
                 }
                 let (name, template): (_, Option<&'static str>) = match (trim_where, args.len()) {
-                    (Some(TrimWhereField::Leading), 2) => ("ltrim", Some("TRIM(LEADING {1} FROM {0})")),
+                    (Some(TrimWhereField::Leading), 2) => {
+                        ("ltrim", Some("TRIM(LEADING {1} FROM {0})"))
+                    }
                     (Some(TrimWhereField::Leading), _) => ("ltrim", Some("ltrim({0})")),
-                    (Some(TrimWhereField::Trailing), 2) => ("rtrim", Some("TRIM(TRAILING {1} FROM {0})")),
+                    (Some(TrimWhereField::Trailing), 2) => {
+                        ("rtrim", Some("TRIM(TRAILING {1} FROM {0})"))
+                    }
                     (Some(TrimWhereField::Trailing), _) => ("rtrim", Some("rtrim({0})")),
                     (_, 2) => ("btrim", Some("TRIM(BOTH {1} FROM {0})")),
                     _ => ("trim", None),
@@ -146,12 +223,18 @@ impl Binder<'_> {
             }
             Expr::Function(f) => self.function(f, cx)?,
             Expr::Tuple(fields) => {
-                let args = fields.iter().map(|f| self.expr(f, cx)).collect::<Result<Vec<_>>>()?;
+                let args = fields
+                    .iter()
+                    .map(|f| self.expr(f, cx))
+                    .collect::<Result<Vec<_>>>()?;
                 self.scalar_call("struct", args)?
             }
             Expr::Collate { expr, .. } => self.expr(expr, cx)?,
             Expr::Lambda(_) => {
-                return Err(DeltaError::new("INVALID_LAMBDA_FUNCTION_CALL.NON_HIGHER_ORDER_FUNCTION").param("class", "expression"));
+                return Err(DeltaError::new(
+                    "INVALID_LAMBDA_FUNCTION_CALL.NON_HIGHER_ORDER_FUNCTION",
+                )
+                .param("class", "expression"));
             }
             other => return Err(unsupported(format!("the expression {other}"))),
         })
@@ -162,7 +245,9 @@ impl Binder<'_> {
         let node = self.expr(e, cx)?;
         Ok(match node.ty {
             DataType::Boolean => node,
-            DataType::Void | DataType::String => crate::function::call::cast(node, &DataType::Boolean, &self.env),
+            DataType::Void | DataType::String => {
+                crate::function::call::cast(node, &DataType::Boolean, &self.env)
+            }
             _ => return Err(self.not_boolean(&node)),
         })
     }
@@ -183,7 +268,13 @@ impl Binder<'_> {
     }
 
     fn compare(&self, op: Op, a: &Expr, b: &Expr, cx: &Cx<'_>) -> Result<Node> {
-        operator::comparison(op, self.expr(a, cx)?, self.expr(b, cx)?, &self.env, self.options)
+        operator::comparison(
+            op,
+            self.expr(a, cx)?,
+            self.expr(b, cx)?,
+            &self.env,
+            self.options,
+        )
     }
 
     fn binary(&self, left: &Expr, op: &BinaryOperator, right: &Expr, cx: &Cx<'_>) -> Result<Node> {
@@ -196,7 +287,9 @@ impl Binder<'_> {
             B::Multiply => operator::arithmetic(Op::Multiply, l, r, env, o),
             B::Divide => operator::arithmetic(Op::Divide, l, r, env, o),
             B::Modulo => operator::arithmetic(Op::Remainder, l, r, env, o),
-            B::MyIntegerDivide | B::DuckIntegerDivide => operator::arithmetic(Op::IntegralDivide, l, r, env, o),
+            B::MyIntegerDivide | B::DuckIntegerDivide => {
+                operator::arithmetic(Op::IntegralDivide, l, r, env, o)
+            }
             B::Eq => operator::comparison(Op::Equal, l, r, env, o),
             B::Spaceship => operator::comparison(Op::NullSafeEqual, l, r, env, o),
             B::NotEq => Ok(operator::comparison(Op::Equal, l, r, env, o)?.negated()),
@@ -224,10 +317,16 @@ impl Binder<'_> {
                 match node.ty {
                     DataType::Boolean => Ok(node.negated()),
                     DataType::Void | DataType::String => {
-                        Ok(crate::function::call::cast(node, &DataType::Boolean, &self.env).negated())
+                        Ok(
+                            crate::function::call::cast(node, &DataType::Boolean, &self.env)
+                                .negated(),
+                        )
                     }
                     _ => Err(DeltaError::new("DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE")
-                        .param("sqlExpr", quoted(format!("(NOT {})", pretty(&node, self.options.zone))))
+                        .param(
+                            "sqlExpr",
+                            quoted(format!("(NOT {})", pretty(&node, self.options.zone))),
+                        )
                         .param("paramIndex", "first")
                         .param("requiredType", "\"BOOLEAN\"")
                         .param("inputSql", quoted(pretty(&node, self.options.zone)))
@@ -237,9 +336,18 @@ impl Binder<'_> {
             UnaryOperator::Minus => {
                 let node = self.expr(e, cx)?;
                 let call = self.call("negative", vec![node]);
-                let call = if is_ansi_interval(&call.args[0].ty) { call } else { call.coerced(&[P::Num])? };
+                let call = if is_ansi_interval(&call.args[0].ty) {
+                    call
+                } else {
+                    call.coerced(&[P::Num])?
+                };
                 let ty = call.args[0].ty.clone();
-                let node = call.fallible("negate", arithmetic::negate, ty, crate::function::call::Nulls::Args);
+                let node = call.fallible(
+                    "negate",
+                    arithmetic::negate,
+                    ty,
+                    crate::function::call::Nulls::Args,
+                );
                 Ok(shown_as(node, Shown::Template("(- {0})")))
             }
             UnaryOperator::Plus => {
@@ -247,9 +355,16 @@ impl Binder<'_> {
                 Ok(node)
             }
             UnaryOperator::BitwiseNot => {
-                let call = self.call("~", vec![self.expr(e, cx)?]).coerced(&[P::Integral])?;
+                let call = self
+                    .call("~", vec![self.expr(e, cx)?])
+                    .coerced(&[P::Integral])?;
                 let ty = call.args[0].ty.clone();
-                let node = call.kernel("bit_not", arithmetic::bit_not, ty, crate::function::call::Nulls::Args);
+                let node = call.kernel(
+                    "bit_not",
+                    arithmetic::bit_not,
+                    ty,
+                    crate::function::call::Nulls::Args,
+                );
                 Ok(shown_as(node, Shown::Template("~{0}")))
             }
             other => Err(unsupported(format!("the operator {other}"))),
@@ -258,7 +373,8 @@ impl Binder<'_> {
 
     /// A cast that the statement asks for.
     pub fn cast(&self, child: Node, to: DataType, mode: CastMode) -> Result<Node> {
-        let allowed = castable::ansi(&child.ty, &to) || (!self.options.ansi && castable::legacy(&child.ty, &to));
+        let allowed = castable::ansi(&child.ty, &to)
+            || (!self.options.ansi && castable::legacy(&child.ty, &to));
         if !allowed {
             return Err(cast_error(&child, &to, &pretty(&child, self.options.zone)));
         }
@@ -267,22 +383,52 @@ impl Binder<'_> {
             || widen::forces_null(&child.ty, &to)
             || (!self.options.ansi && castable::can_fail(&child.ty, &to));
         let env = Arc::clone(&self.env);
-        Ok(Node::new(Kind::Cast { child: Box::new(child), mode, explicit: true, env }, to, nullable))
+        Ok(Node::new(
+            Kind::Cast {
+                child: Box::new(child),
+                mode,
+                explicit: true,
+                env,
+            },
+            to,
+            nullable,
+        ))
     }
 
-    fn like(&self, negated: bool, e: &Expr, pattern: &Expr, escape: Option<&Value>, insensitive: bool, cx: &Cx<'_>) -> Result<Node> {
+    fn like(
+        &self,
+        negated: bool,
+        e: &Expr,
+        pattern: &Expr,
+        escape: Option<&Value>,
+        insensitive: bool,
+        cx: &Cx<'_>,
+    ) -> Result<Node> {
         let escape = match escape {
             None => '\\',
             Some(v) => match v {
-                Value::SingleQuotedString(s) | Value::DoubleQuotedString(s) if s.chars().count() == 1 => {
+                Value::SingleQuotedString(s) | Value::DoubleQuotedString(s)
+                    if s.chars().count() == 1 =>
+                {
                     s.chars().next().unwrap_or('\\')
                 }
-                other => return Err(DeltaError::new("INVALID_ESCAPE_CHAR").param("sqlExpr", quoted(other))),
+                other => {
+                    return Err(
+                        DeltaError::new("INVALID_ESCAPE_CHAR").param("sqlExpr", quoted(other))
+                    );
+                }
             },
         };
-        let call = self.call("like", vec![self.expr(e, cx)?, self.expr(pattern, cx)?]).coerced(&[P::Str])?;
+        let call = self
+            .call("like", vec![self.expr(e, cx)?, self.expr(pattern, cx)?])
+            .coerced(&[P::Str])?;
         let nullable = call.args.iter().any(|a| a.nullable);
-        let kind = Kind::Like { value: Box::new(call.arg(0)), pattern: Box::new(call.arg(1)), escape, insensitive };
+        let kind = Kind::Like {
+            value: Box::new(call.arg(0)),
+            pattern: Box::new(call.arg(1)),
+            escape,
+            insensitive,
+        };
         let node = Node::new(kind, DataType::Boolean, nullable);
         Ok(if negated { node.negated() } else { node })
     }

@@ -3,8 +3,8 @@
 use deltaic_protocol::schema::DataType;
 use deltaic_protocol::{DeltaError, Result};
 use sqlparser::ast::{
-    DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, LambdaFunction, NullTreatment,
-    OneOrManyWithParens,
+    DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
+    LambdaFunction, NullTreatment, OneOrManyWithParens,
 };
 
 use crate::binder::{Binder, Cx};
@@ -15,13 +15,24 @@ use crate::function::{self, generator, lambda};
 use crate::node::{Attr, Kind, Lambda, Node};
 
 /// Functions whose first argument may be a bare word that names a unit.
-const UNIT_FIRST: [&str; 6] = ["timestampadd", "dateadd", "date_add", "timestampdiff", "datediff", "date_diff"];
+const UNIT_FIRST: [&str; 6] = [
+    "timestampadd",
+    "dateadd",
+    "date_add",
+    "timestampdiff",
+    "datediff",
+    "date_diff",
+];
 
 impl Binder<'_> {
     /// `name(args) [FILTER …] [OVER …]`.
     pub fn function(&self, f: &Function, cx: &Cx<'_>) -> Result<Node> {
-        let parts: Vec<String> =
-            f.name.0.iter().filter_map(|p| p.as_ident().map(|i| i.value.clone())).collect();
+        let parts: Vec<String> = f
+            .name
+            .0
+            .iter()
+            .filter_map(|p| p.as_ident().map(|i| i.value.clone()))
+            .collect();
         let name = match parts.as_slice() {
             [name] => name.to_lowercase(),
             [.., builtin, name] if builtin.eq_ignore_ascii_case("builtin") => name.to_lowercase(),
@@ -37,7 +48,8 @@ impl Binder<'_> {
             return self.aggregate(&name, f, cx);
         }
         if aggregate::is_ranking(&name) {
-            return Err(DeltaError::new("WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE").param("funcName", quoted(format!("{name}()"))));
+            return Err(DeltaError::new("WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE")
+                .param("funcName", quoted(format!("{name}()"))));
         }
         let args = self.arguments(&name, f, cx)?;
         if generator::is_generator(&name) {
@@ -47,22 +59,33 @@ impl Binder<'_> {
             return Err(unresolved_routine(&parts, self.options));
         }
         if f.filter.is_some() || is_distinct(f) {
-            let clause = if is_distinct(f) { "DISTINCT" } else { "FILTER clause" };
-            return Err(DeltaError::new("INVALID_SQL_SYNTAX.FUNCTION_WITH_UNSUPPORTED_SYNTAX")
-                .param("prettyName", backticked(&parts))
-                .param("syntax", clause));
+            let clause = if is_distinct(f) {
+                "DISTINCT"
+            } else {
+                "FILTER clause"
+            };
+            return Err(
+                DeltaError::new("INVALID_SQL_SYNTAX.FUNCTION_WITH_UNSUPPORTED_SYNTAX")
+                    .param("prettyName", backticked(&parts))
+                    .param("syntax", clause),
+            );
         }
         self.scalar_call(&name, args)
     }
 
     /// A scalar function over bound arguments.
     pub fn scalar_call(&self, name: &str, args: Vec<Node>) -> Result<Node> {
-        let Some(entry) = function::scalar(name) else { return Err(unresolved_routine(&[name.to_owned()], self.options)) };
+        let Some(entry) = function::scalar(name) else {
+            return Err(unresolved_routine(&[name.to_owned()], self.options));
+        };
         if args.len() < entry.least || args.len() > entry.most {
             return Err(wrong_arguments(name, entry.least, entry.most, args.len()));
         }
         if args.iter().any(|a| matches!(a.kind, Kind::Generator(_))) {
-            return Err(DeltaError::new("UNSUPPORTED_GENERATOR.NESTED_IN_EXPRESSIONS").param("expression", quoted(name)));
+            return Err(
+                DeltaError::new("UNSUPPORTED_GENERATOR.NESTED_IN_EXPRESSIONS")
+                    .param("expression", quoted(name)),
+            );
         }
         (entry.bind)(self.call(name, args))
     }
@@ -71,7 +94,9 @@ impl Binder<'_> {
     fn arguments(&self, name: &str, f: &Function, cx: &Cx<'_>) -> Result<Vec<Node>> {
         let list = match &f.args {
             FunctionArguments::None => return Ok(vec![]),
-            FunctionArguments::Subquery(query) => return Ok(vec![self.scalar_subquery(query, cx)?]),
+            FunctionArguments::Subquery(query) => {
+                return Ok(vec![self.scalar_subquery(query, cx)?]);
+            }
             FunctionArguments::List(list) => list,
         };
         let mut out = Vec::new();
@@ -86,14 +111,27 @@ impl Binder<'_> {
                     out.push(Node::string(word.value.to_uppercase()));
                 }
                 FunctionArg::Unnamed(FunctionArgExpr::Expr(e))
-                | FunctionArg::Named { arg: FunctionArgExpr::Expr(e), .. }
-                | FunctionArg::ExprNamed { arg: FunctionArgExpr::Expr(e), .. } => out.push(self.expr(e, cx)?),
-                FunctionArg::Unnamed(FunctionArgExpr::Wildcard) => out.extend(cx.scope.visible().map(|c| c.node(&c.attr.name))),
+                | FunctionArg::Named {
+                    arg: FunctionArgExpr::Expr(e),
+                    ..
+                }
+                | FunctionArg::ExprNamed {
+                    arg: FunctionArgExpr::Expr(e),
+                    ..
+                } => out.push(self.expr(e, cx)?),
+                FunctionArg::Unnamed(FunctionArgExpr::Wildcard) => {
+                    out.extend(cx.scope.visible().map(|c| c.node(&c.attr.name)))
+                }
                 FunctionArg::Unnamed(FunctionArgExpr::QualifiedWildcard(q)) => {
-                    let parts: Vec<String> = q.0.iter().filter_map(|p| p.as_ident().map(|i| i.value.clone())).collect();
+                    let parts: Vec<String> =
+                        q.0.iter()
+                            .filter_map(|p| p.as_ident().map(|i| i.value.clone()))
+                            .collect();
                     let texts: Vec<&str> = parts.iter().map(String::as_str).collect();
                     match cx.scope.under(&texts, self.options.case_sensitive) {
-                        Some(columns) => out.extend(columns.into_iter().map(|c| c.node(&c.attr.name))),
+                        Some(columns) => {
+                            out.extend(columns.into_iter().map(|c| c.node(&c.attr.name)))
+                        }
                         None => return Err(cx.scope.unresolved(&texts)),
                     }
                 }
@@ -132,7 +170,9 @@ impl Binder<'_> {
     }
 
     fn higher_order(&self, name: &str, f: &Function, cx: &Cx<'_>) -> Result<Node> {
-        let FunctionArguments::List(list) = &f.args else { return Err(wrong_arguments(name, 2, 4, 0)) };
+        let FunctionArguments::List(list) = &f.args else {
+            return Err(wrong_arguments(name, 2, 4, 0));
+        };
         let mut args: Vec<Node> = Vec::new();
         let mut lambdas = 0;
         for arg in &list.args {
@@ -141,7 +181,11 @@ impl Binder<'_> {
             };
             match e {
                 Expr::Lambda(l) => {
-                    let plain: Vec<Node> = args.iter().filter(|a| !matches!(a.kind, Kind::Lambda(_))).cloned().collect();
+                    let plain: Vec<Node> = args
+                        .iter()
+                        .filter(|a| !matches!(a.kind, Kind::Lambda(_)))
+                        .cloned()
+                        .collect();
                     args.push(self.lambda(name, &plain, lambdas, l, cx)?);
                     lambdas += 1;
                 }
@@ -151,37 +195,55 @@ impl Binder<'_> {
         lambda::call(name, args, &self.env)
     }
 
-    fn lambda(&self, name: &str, plain: &[Node], n: usize, l: &LambdaFunction, cx: &Cx<'_>) -> Result<Node> {
+    fn lambda(
+        &self,
+        name: &str,
+        plain: &[Node],
+        n: usize,
+        l: &LambdaFunction,
+        cx: &Cx<'_>,
+    ) -> Result<Node> {
         let names: Vec<String> = match &l.params {
             OneOrManyWithParens::One(p) => vec![p.name.value.clone()],
             OneOrManyWithParens::Many(all) => all.iter().map(|p| p.name.value.clone()).collect(),
         };
         let types = lambda::parameters(name, plain, n, names.len())?;
         if types.len() != names.len() {
-            return Err(DeltaError::new("INVALID_LAMBDA_FUNCTION_CALL.NUM_ARGS_MISMATCH")
-                .param("expectedNumArgs", names.len())
-                .param("actualNumArgs", types.len()));
+            return Err(
+                DeltaError::new("INVALID_LAMBDA_FUNCTION_CALL.NUM_ARGS_MISMATCH")
+                    .param("expectedNumArgs", names.len())
+                    .param("actualNumArgs", types.len()),
+            );
         }
         let mut params: Vec<(Attr, DataType)> = Vec::new();
         let depth = cx.lambdas.borrow().len();
         for (name, (ty, nullable)) in names.iter().zip(types) {
             let attr = self.new_attr(name);
             params.push((attr.clone(), ty.clone()));
-            cx.lambdas.borrow_mut().push((name.clone(), Node::attr(attr, ty, nullable)));
+            cx.lambdas
+                .borrow_mut()
+                .push((name.clone(), Node::attr(attr, ty, nullable)));
         }
         let body = self.expr(&l.body, cx);
         cx.lambdas.borrow_mut().truncate(depth);
         let body = body?;
         let (ty, nullable) = (body.ty.clone(), body.nullable);
-        Ok(Node::new(Kind::Lambda(Box::new(Lambda { params, body })), ty, nullable))
+        Ok(Node::new(
+            Kind::Lambda(Box::new(Lambda { params, body })),
+            ty,
+            nullable,
+        ))
     }
 }
 
 fn has_lambda(f: &Function) -> bool {
     match &f.args {
-        FunctionArguments::List(list) => {
-            list.args.iter().any(|a| matches!(a, FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Lambda(_)))))
-        }
+        FunctionArguments::List(list) => list.args.iter().any(|a| {
+            matches!(
+                a,
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Lambda(_)))
+            )
+        }),
         _ => false,
     }
 }

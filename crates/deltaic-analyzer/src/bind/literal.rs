@@ -52,14 +52,27 @@ impl Binder<'_> {
         let (digits, suffix) = deltaic_sql::literal::split_suffix(text);
         let node = match suffix {
             "L" => digits.parse().ok().map(Node::long),
-            "S" => digits.parse().ok().map(|v| Node::literal(ScalarValue::Int16(Some(v)), DataType::Short)),
-            "Y" => digits.parse().ok().map(|v| Node::literal(ScalarValue::Int8(Some(v)), DataType::Byte)),
-            "F" => digits.parse().ok().map(|v| Node::literal(ScalarValue::Float32(Some(v)), DataType::Float)),
-            "D" => digits.parse().ok().map(|v| Node::literal(ScalarValue::Float64(Some(v)), DataType::Double)),
+            "S" => digits
+                .parse()
+                .ok()
+                .map(|v| Node::literal(ScalarValue::Int16(Some(v)), DataType::Short)),
+            "Y" => digits
+                .parse()
+                .ok()
+                .map(|v| Node::literal(ScalarValue::Int8(Some(v)), DataType::Byte)),
+            "F" => digits
+                .parse()
+                .ok()
+                .map(|v| Node::literal(ScalarValue::Float32(Some(v)), DataType::Float)),
+            "D" => digits
+                .parse()
+                .ok()
+                .map(|v| Node::literal(ScalarValue::Float64(Some(v)), DataType::Double)),
             "BD" => return decimal_literal(digits),
-            _ if digits.contains(['e', 'E']) => {
-                digits.parse().ok().map(|v| Node::literal(ScalarValue::Float64(Some(v)), DataType::Double))
-            }
+            _ if digits.contains(['e', 'E']) => digits
+                .parse()
+                .ok()
+                .map(|v| Node::literal(ScalarValue::Float64(Some(v)), DataType::Double)),
             _ if digits.contains('.') => return decimal_literal(digits),
             _ => match (digits.parse::<i32>(), digits.parse::<i64>()) {
                 (Ok(v), _) => Some(Node::int(v)),
@@ -80,16 +93,27 @@ impl Binder<'_> {
         let today = time::day_of(o.now_us, o.zone);
         let utc = || Some(deltaic_log::arrow_schema::UTC.into());
         let (name, value) = match &typed.data_type {
-            SqlType::Date => ("DATE", time::parse::date(text).map(|d| (ScalarValue::Date32(Some(d)), DataType::Date))),
+            SqlType::Date => (
+                "DATE",
+                time::parse::date(text).map(|d| (ScalarValue::Date32(Some(d)), DataType::Date)),
+            ),
             SqlType::TimestampNtz(_) => (
                 "TIMESTAMP_NTZ",
-                time::parse::timestamp_ntz(text, false)
-                    .map(|t| (ScalarValue::TimestampMicrosecond(Some(t), None), DataType::TimestampNtz)),
+                time::parse::timestamp_ntz(text, false).map(|t| {
+                    (
+                        ScalarValue::TimestampMicrosecond(Some(t), None),
+                        DataType::TimestampNtz,
+                    )
+                }),
             ),
             SqlType::Timestamp(..) => (
                 "TIMESTAMP",
-                time::parse::timestamp(text, o.zone, today)
-                    .map(|t| (ScalarValue::TimestampMicrosecond(Some(t), utc()), DataType::Timestamp)),
+                time::parse::timestamp(text, o.zone, today).map(|t| {
+                    (
+                        ScalarValue::TimestampMicrosecond(Some(t), utc()),
+                        DataType::Timestamp,
+                    )
+                }),
             ),
             other => return Err(unsupported(format!("a literal of the type {other}"))),
         };
@@ -125,13 +149,19 @@ fn out_of_range(text: &str, name: &str) -> DeltaError {
 fn decimal_literal(digits: &str) -> Result<Node> {
     let too_many = || {
         DeltaError::new("DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION")
-            .param("precision", digits.bytes().filter(u8::is_ascii_digit).count())
+            .param(
+                "precision",
+                digits.bytes().filter(u8::is_ascii_digit).count(),
+            )
             .param("maxPrecision", types::decimal::MAX_PRECISION)
     };
     let (value, scale) = decimal::parse(digits).ok_or_else(too_many)?;
     let value = value.to_i128().ok_or_else(too_many)?;
     let significant = value.unsigned_abs().to_string().len() as i32;
-    let scale = u8::try_from(scale).ok().filter(|s| *s <= types::decimal::MAX_PRECISION).ok_or_else(too_many)?;
+    let scale = u8::try_from(scale)
+        .ok()
+        .filter(|s| *s <= types::decimal::MAX_PRECISION)
+        .ok_or_else(too_many)?;
     let precision = significant.max(i32::from(scale));
     if precision > i32::from(types::decimal::MAX_PRECISION) {
         return Err(too_many());
@@ -145,6 +175,8 @@ fn decimal_literal(digits: &str) -> Result<Node> {
 
 /// A parameter that no value was given for.
 pub fn unbound(text: &str) -> DeltaError {
-    let name = text.strip_prefix(':').unwrap_or(if text == "?" { "_0" } else { text });
+    let name = text
+        .strip_prefix(':')
+        .unwrap_or(if text == "?" { "_0" } else { text });
     DeltaError::new("UNBOUND_SQL_PARAMETER").param("name", name)
 }

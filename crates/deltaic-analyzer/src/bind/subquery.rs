@@ -18,13 +18,28 @@ use crate::types::{same_type, shown, widen};
 
 impl Binder<'_> {
     fn inner(&self, query: &Query, cx: &Cx<'_>) -> Result<(Rel, Vec<(Attr, DataType)>)> {
-        let around = Around { cx, used: RefCell::default() };
+        let around = Around {
+            cx,
+            used: RefCell::default(),
+        };
         let rel = self.query(query, cx.sight, Some(&around))?;
         Ok((rel, around.used.into_inner()))
     }
 
-    fn subquery(&self, kind: SubqueryKind, rel: Rel, outer: Vec<(Attr, DataType)>, ty: DataType, nullable: bool) -> Node {
-        let subquery = Subquery { kind, plan: Arc::new(rel.plan), outer, id: self.fresh() };
+    fn subquery(
+        &self,
+        kind: SubqueryKind,
+        rel: Rel,
+        outer: Vec<(Attr, DataType)>,
+        ty: DataType,
+        nullable: bool,
+    ) -> Node {
+        let subquery = Subquery {
+            kind,
+            plan: Arc::new(rel.plan),
+            outer,
+            id: self.fresh(),
+        };
         Node::new(Kind::Subquery(Box::new(subquery)), ty, nullable)
     }
 
@@ -32,8 +47,10 @@ impl Binder<'_> {
     pub fn scalar_subquery(&self, query: &Query, cx: &Cx<'_>) -> Result<Node> {
         let (rel, outer) = self.inner(query, cx)?;
         if rel.scope.columns.len() != 1 {
-            return Err(DeltaError::new("INVALID_SUBQUERY_EXPRESSION.SCALAR_SUBQUERY_RETURN_MORE_THAN_ONE_OUTPUT_COLUMN")
-                .param("number", rel.scope.columns.len()));
+            return Err(DeltaError::new(
+                "INVALID_SUBQUERY_EXPRESSION.SCALAR_SUBQUERY_RETURN_MORE_THAN_ONE_OUTPUT_COLUMN",
+            )
+            .param("number", rel.scope.columns.len()));
         }
         let ty = rel.scope.columns[0].ty.clone();
         Ok(self.subquery(SubqueryKind::Scalar, rel, outer, ty, true))
@@ -54,19 +71,44 @@ impl Binder<'_> {
             _ => 1,
         };
         if width != rel.scope.columns.len() {
-            return Err(DeltaError::new("DATATYPE_MISMATCH.IN_SUBQUERY_LENGTH_MISMATCH")
-                .param("sqlExpr", quoted(format!("({} IN (listquery()))", pretty(&value, self.options.zone))))
-                .param("leftLength", width)
-                .param("rightLength", rel.scope.columns.len())
-                .param("leftColumns", quoted(pretty(&value, self.options.zone)))
-                .param("rightColumns", rel.scope.columns.iter().map(|c| quoted(&c.attr.name)).collect::<Vec<_>>().join(", ")));
+            return Err(
+                DeltaError::new("DATATYPE_MISMATCH.IN_SUBQUERY_LENGTH_MISMATCH")
+                    .param(
+                        "sqlExpr",
+                        quoted(format!(
+                            "({} IN (listquery()))",
+                            pretty(&value, self.options.zone)
+                        )),
+                    )
+                    .param("leftLength", width)
+                    .param("rightLength", rel.scope.columns.len())
+                    .param("leftColumns", quoted(pretty(&value, self.options.zone)))
+                    .param(
+                        "rightColumns",
+                        rel.scope
+                            .columns
+                            .iter()
+                            .map(|c| quoted(&c.attr.name))
+                            .collect::<Vec<_>>()
+                            .join(", "),
+                    ),
+            );
         }
         if width > 1 {
             // One column of structs against one struct.
-            let fields: Vec<Node> = rel.scope.columns.iter().map(|c| c.node(&c.attr.name)).collect();
+            let fields: Vec<Node> = rel
+                .scope
+                .columns
+                .iter()
+                .map(|c| c.node(&c.attr.name))
+                .collect();
             let packed = self.scalar_call("struct", fields)?;
-            let DataType::Struct(target) = &mut value.ty else { return Err(crate::error::internal("a row that is none")) };
-            let DataType::Struct(source) = &packed.ty else { return Err(crate::error::internal("a row that is none")) };
+            let DataType::Struct(target) = &mut value.ty else {
+                return Err(crate::error::internal("a row that is none"));
+            };
+            let DataType::Struct(source) = &packed.ty else {
+                return Err(crate::error::internal("a row that is none"));
+            };
             for (t, s) in target.fields.iter_mut().zip(&source.fields) {
                 t.name = s.name.clone();
             }
@@ -74,11 +116,28 @@ impl Binder<'_> {
         }
         let column = &rel.scope.columns[0];
         let Some(common) = widen::wider(&value.ty, &column.ty) else {
-            return Err(DeltaError::new("DATATYPE_MISMATCH.IN_SUBQUERY_DATA_TYPE_MISMATCH")
-                .param("sqlExpr", quoted(format!("({} IN (listquery()))", pretty(&value, self.options.zone))))
-                .param("mismatchedColumns", format!("(\"{}\":\"{}\", \"{}\":\"{}\")", pretty(&value, self.options.zone), value.ty.sql(), column.attr.name, column.ty.sql()))
-                .param("leftType", shown(&value.ty))
-                .param("rightType", shown(&column.ty)));
+            return Err(
+                DeltaError::new("DATATYPE_MISMATCH.IN_SUBQUERY_DATA_TYPE_MISMATCH")
+                    .param(
+                        "sqlExpr",
+                        quoted(format!(
+                            "({} IN (listquery()))",
+                            pretty(&value, self.options.zone)
+                        )),
+                    )
+                    .param(
+                        "mismatchedColumns",
+                        format!(
+                            "(\"{}\":\"{}\", \"{}\":\"{}\")",
+                            pretty(&value, self.options.zone),
+                            value.ty.sql(),
+                            column.attr.name,
+                            column.ty.sql()
+                        ),
+                    )
+                    .param("leftType", shown(&value.ty))
+                    .param("rightType", shown(&column.ty)),
+            );
         };
         let nullable = value.nullable || column.nullable;
         if !same_type(&column.ty, &common) {
@@ -86,13 +145,22 @@ impl Binder<'_> {
             rel = self.project_one(rel, node)?;
         }
         let value = Box::new(cast(value, &common, &self.env));
-        Ok(self.subquery(SubqueryKind::In(value), rel, outer, DataType::Boolean, nullable))
+        Ok(self.subquery(
+            SubqueryKind::In(value),
+            rel,
+            outer,
+            DataType::Boolean,
+            nullable,
+        ))
     }
 
     fn project_one(&self, rel: Rel, node: Node) -> Result<Rel> {
         let attr = self.new_attr("value");
         let expr = lower(&node)?.alias(attr.column.name.clone());
-        let plan = LogicalPlanBuilder::from(rel.plan).project(vec![expr]).and_then(LogicalPlanBuilder::build).ours()?;
+        let plan = LogicalPlanBuilder::from(rel.plan)
+            .project(vec![expr])
+            .and_then(LogicalPlanBuilder::build)
+            .ours()?;
         let mut scope = rel.scope;
         scope.columns.truncate(1);
         for c in &mut scope.columns {
@@ -100,6 +168,10 @@ impl Binder<'_> {
             c.ty = node.ty.clone();
             c.nullable = node.nullable;
         }
-        Ok(Rel { plan, scope, partitions: rel.partitions })
+        Ok(Rel {
+            plan,
+            scope,
+            partitions: rel.partitions,
+        })
     }
 }

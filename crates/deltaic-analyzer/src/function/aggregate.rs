@@ -11,7 +11,9 @@ use crate::kernel::Env;
 use crate::names::quoted_sql;
 use crate::node::{Aggregate, Kind, Node, SortKey};
 use crate::options::AnalyzerOptions;
-use crate::types::{array_of, decimal, is_ansi_interval, is_decimal, is_integral, is_numeric, is_orderable, shown};
+use crate::types::{
+    array_of, decimal, is_ansi_interval, is_decimal, is_integral, is_numeric, is_orderable, shown,
+};
 
 use DataType::{Boolean, Double, Integer, Long, String as Str};
 
@@ -61,8 +63,23 @@ enum Fixed {
     Count,
 }
 
-const fn s(name: &'static str, function: &'static str, least: usize, most: usize, params: &'static [P], kind: Type) -> Spec {
-    Spec { name, function, shown: "", least, most, params, kind }
+const fn s(
+    name: &'static str,
+    function: &'static str,
+    least: usize,
+    most: usize,
+    params: &'static [P],
+    kind: Type,
+) -> Spec {
+    Spec {
+        name,
+        function,
+        shown: "",
+        least,
+        most,
+        params,
+        kind,
+    }
 }
 
 use Type::{Average, Fixed as F, List, Percentile, Same, Sum};
@@ -83,19 +100,62 @@ const TABLE: &[Spec] = &[
     s("last", "last", 1, 2, &[P::Any, P::Bool], Same),
     s("last_value", "last", 1, 2, &[P::Any, P::Bool], Same),
     s("collect_list", "collect_list", 1, 1, &[P::Any], List),
-    Spec { name: "array_agg", function: "collect_list", shown: "collect_list", least: 1, most: 1, params: &[P::Any], kind: List },
+    Spec {
+        name: "array_agg",
+        function: "collect_list",
+        shown: "collect_list",
+        least: 1,
+        most: 1,
+        params: &[P::Any],
+        kind: List,
+    },
     s("collect_set", "collect_set", 1, 1, &[P::Any], List),
-    s("approx_count_distinct", "approx_count_distinct", 1, 2, &[P::Any, P::Double], F(Fixed::Count)),
+    s(
+        "approx_count_distinct",
+        "approx_count_distinct",
+        1,
+        2,
+        &[P::Any, P::Double],
+        F(Fixed::Count),
+    ),
     s("stddev", "stddev", 1, 1, &[P::Double], F(Fixed::Double)),
     s("std", "stddev", 1, 1, &[P::Double], F(Fixed::Double)),
-    s("stddev_samp", "stddev", 1, 1, &[P::Double], F(Fixed::Double)),
-    s("stddev_pop", "stddev_pop", 1, 1, &[P::Double], F(Fixed::Double)),
+    s(
+        "stddev_samp",
+        "stddev",
+        1,
+        1,
+        &[P::Double],
+        F(Fixed::Double),
+    ),
+    s(
+        "stddev_pop",
+        "stddev_pop",
+        1,
+        1,
+        &[P::Double],
+        F(Fixed::Double),
+    ),
     s("variance", "variance", 1, 1, &[P::Double], F(Fixed::Double)),
     s("var_samp", "variance", 1, 1, &[P::Double], F(Fixed::Double)),
     s("var_pop", "var_pop", 1, 1, &[P::Double], F(Fixed::Double)),
     s("corr", "corr", 2, 2, &[P::Double], F(Fixed::Double)),
-    s("covar_samp", "covar_samp", 2, 2, &[P::Double], F(Fixed::Double)),
-    s("covar_pop", "covar_pop", 2, 2, &[P::Double], F(Fixed::Double)),
+    s(
+        "covar_samp",
+        "covar_samp",
+        2,
+        2,
+        &[P::Double],
+        F(Fixed::Double),
+    ),
+    s(
+        "covar_pop",
+        "covar_pop",
+        2,
+        2,
+        &[P::Double],
+        F(Fixed::Double),
+    ),
     s("bool_and", "bool_and", 1, 1, &[P::Bool], F(Fixed::Boolean)),
     s("every", "bool_and", 1, 1, &[P::Bool], F(Fixed::Boolean)),
     s("bool_or", "bool_or", 1, 1, &[P::Bool], F(Fixed::Boolean)),
@@ -107,20 +167,86 @@ const TABLE: &[Spec] = &[
     s("max_by", "max_by", 2, 2, &[P::Any, P::Any], Same),
     s("min_by", "min_by", 2, 2, &[P::Any, P::Any], Same),
     s("median", "median", 1, 1, &[P::Double], F(Fixed::Double)),
-    s("percentile", "percentile", 2, 2, &[P::Double, P::Double], Percentile),
-    s("percentile_approx", "percentile_approx", 2, 3, &[P::Num, P::Double, P::Int], Same),
-    s("approx_percentile", "percentile_approx", 2, 3, &[P::Num, P::Double, P::Int], Same),
-    s("listagg", "string_agg", 1, 2, &[P::Str, P::Str], F(Fixed::String)),
-    s("string_agg", "string_agg", 1, 2, &[P::Str, P::Str], F(Fixed::String)),
+    s(
+        "percentile",
+        "percentile",
+        2,
+        2,
+        &[P::Double, P::Double],
+        Percentile,
+    ),
+    s(
+        "percentile_approx",
+        "percentile_approx",
+        2,
+        3,
+        &[P::Num, P::Double, P::Int],
+        Same,
+    ),
+    s(
+        "approx_percentile",
+        "percentile_approx",
+        2,
+        3,
+        &[P::Num, P::Double, P::Int],
+        Same,
+    ),
+    s(
+        "listagg",
+        "string_agg",
+        1,
+        2,
+        &[P::Str, P::Str],
+        F(Fixed::String),
+    ),
+    s(
+        "string_agg",
+        "string_agg",
+        1,
+        2,
+        &[P::Str, P::Str],
+        F(Fixed::String),
+    ),
     s("grouping", "grouping", 1, 1, &[P::Any], F(Fixed::Integer)),
-    s("grouping_id", "grouping_id", 0, MANY, &[P::Any], F(Fixed::Count)),
+    s(
+        "grouping_id",
+        "grouping_id",
+        0,
+        MANY,
+        &[P::Any],
+        F(Fixed::Count),
+    ),
 ];
 
 const RANKING: &[Spec] = &[
     s("row_number", "row_number", 0, 0, &[], F(Fixed::Integer)),
-    Spec { name: "rank", function: "rank", shown: "RANK", least: 0, most: MANY, params: &[P::Any], kind: F(Fixed::Integer) },
-    Spec { name: "dense_rank", function: "dense_rank", shown: "DENSE_RANK", least: 0, most: MANY, params: &[P::Any], kind: F(Fixed::Integer) },
-    Spec { name: "percent_rank", function: "percent_rank", shown: "PERCENT_RANK", least: 0, most: MANY, params: &[P::Any], kind: F(Fixed::Double) },
+    Spec {
+        name: "rank",
+        function: "rank",
+        shown: "RANK",
+        least: 0,
+        most: MANY,
+        params: &[P::Any],
+        kind: F(Fixed::Integer),
+    },
+    Spec {
+        name: "dense_rank",
+        function: "dense_rank",
+        shown: "DENSE_RANK",
+        least: 0,
+        most: MANY,
+        params: &[P::Any],
+        kind: F(Fixed::Integer),
+    },
+    Spec {
+        name: "percent_rank",
+        function: "percent_rank",
+        shown: "PERCENT_RANK",
+        least: 0,
+        most: MANY,
+        params: &[P::Any],
+        kind: F(Fixed::Double),
+    },
     s("cume_dist", "cume_dist", 0, 0, &[], F(Fixed::Double)),
     s("ntile", "ntile", 0, 1, &[P::Int], F(Fixed::Integer)),
     s("lag", "lag", 1, 3, &[P::Any, P::Int, P::Any], Same),
@@ -140,13 +266,17 @@ pub fn is_ranking(name: &str) -> bool {
 
 /// The call of an aggregate function.
 pub fn aggregate(c: Call<'_>, clauses: Clauses) -> Result<Node> {
-    let Some(spec) = TABLE.iter().find(|e| e.name == c.name) else { return Err(crate::error::internal("no such aggregate")) };
+    let Some(spec) = TABLE.iter().find(|e| e.name == c.name) else {
+        return Err(crate::error::internal("no such aggregate"));
+    };
     made(spec, c, clauses)
 }
 
 /// The call of a ranking function.
 pub fn ranking(c: Call<'_>, clauses: Clauses) -> Result<Node> {
-    let Some(spec) = RANKING.iter().find(|e| e.name == c.name) else { return Err(crate::error::internal("no such function")) };
+    let Some(spec) = RANKING.iter().find(|e| e.name == c.name) else {
+        return Err(crate::error::internal("no such function"));
+    };
     made(spec, c, clauses)
 }
 
@@ -164,10 +294,15 @@ fn made(spec: &'static Spec, c: Call<'_>, clauses: Clauses) -> Result<Node> {
     match spec.function {
         "sum" | "try_sum" | "avg" => numeric_argument(&mut c, spec, &env, options)?,
         "min" | "max" if !is_orderable(&first) => return Err(unordered(&c, &first)),
-        "max_by" | "min_by" if !is_orderable(&c.args[1].ty) => return Err(unordered(&c, &c.args[1].ty.clone())),
+        "max_by" | "min_by" if !is_orderable(&c.args[1].ty) => {
+            return Err(unordered(&c, &c.args[1].ty.clone()));
+        }
         "first" | "last" if given == 2 => {
             let flag = c.args.remove(1);
-            ignore_nulls |= matches!(crate::fold::evaluate(&flag)?, datafusion::common::ScalarValue::Boolean(Some(true)));
+            ignore_nulls |= matches!(
+                crate::fold::evaluate(&flag)?,
+                datafusion::common::ScalarValue::Boolean(Some(true))
+            );
             shown_args = 1;
         }
         "lag" | "lead" => {
@@ -180,7 +315,9 @@ fn made(spec: &'static Spec, c: Call<'_>, clauses: Clauses) -> Result<Node> {
             shown_args = 3;
         }
         "string_agg" => {
-            c = c.or_default(2, || Node::literal(datafusion::common::ScalarValue::Utf8(None), Str));
+            c = c.or_default(2, || {
+                Node::literal(datafusion::common::ScalarValue::Utf8(None), Str)
+            });
             shown_args = 2;
         }
         "percentile" => shown_args = c.args.len(),
@@ -188,7 +325,11 @@ fn made(spec: &'static Spec, c: Call<'_>, clauses: Clauses) -> Result<Node> {
         _ => {}
     }
     let (ty, nullable) = result(spec, &c, &first);
-    let shown = if spec.shown.is_empty() { name } else { spec.shown.to_owned() };
+    let shown = if spec.shown.is_empty() {
+        name
+    } else {
+        spec.shown.to_owned()
+    };
     let aggregate = Aggregate {
         function: spec.function,
         shown,
@@ -199,7 +340,11 @@ fn made(spec: &'static Spec, c: Call<'_>, clauses: Clauses) -> Result<Node> {
         ignore_nulls,
         order: clauses.order,
     };
-    Ok(Node::new(Kind::Aggregate(Box::new(aggregate)), ty, nullable))
+    Ok(Node::new(
+        Kind::Aggregate(Box::new(aggregate)),
+        ty,
+        nullable,
+    ))
 }
 
 fn unordered(c: &Call<'_>, ty: &DataType) -> DeltaError {
@@ -209,7 +354,12 @@ fn unordered(c: &Call<'_>, ty: &DataType) -> DeltaError {
         .param("dataType", shown(ty))
 }
 
-fn numeric_argument(c: &mut Call<'_>, spec: &Spec, env: &Arc<Env>, o: &AnalyzerOptions) -> Result<()> {
+fn numeric_argument(
+    c: &mut Call<'_>,
+    spec: &Spec,
+    env: &Arc<Env>,
+    o: &AnalyzerOptions,
+) -> Result<()> {
     let first = c.args.remove(0);
     let arg = match &first.ty {
         DataType::String | DataType::Void => cast(first, &Double, env),
@@ -232,13 +382,21 @@ fn numeric_argument(c: &mut Call<'_>, spec: &Spec, env: &Arc<Env>, o: &AnalyzerO
 fn result(spec: &Spec, c: &Call<'_>, first: &DataType) -> (DataType, bool) {
     match spec.kind {
         Type::Fixed(Fixed::Count) => (Long, false),
-        Type::Fixed(Fixed::Double) => (Double, !matches!(spec.function, "percent_rank" | "cume_dist")),
+        Type::Fixed(Fixed::Double) => (
+            Double,
+            !matches!(spec.function, "percent_rank" | "cume_dist"),
+        ),
         Type::Fixed(Fixed::Boolean) => (Boolean, true),
         Type::Fixed(Fixed::String) => (Str, true),
         Type::Fixed(Fixed::Integer) if spec.function == "grouping" => (DataType::Byte, false),
         Type::Fixed(Fixed::Integer) => (Integer, false),
         Type::Same if matches!(spec.function, "first" | "last") => (first.clone(), true),
-        Type::Same => (c.args.first().map_or_else(|| first.clone(), |a| a.ty.clone()), true),
+        Type::Same => (
+            c.args
+                .first()
+                .map_or_else(|| first.clone(), |a| a.ty.clone()),
+            true,
+        ),
         Type::Sum => (sum_type(&c.args[0].ty), true),
         Type::Average => (average_type(&c.args[0].ty), true),
         Type::List => (array_of(first.clone(), false), false),
@@ -251,7 +409,9 @@ fn result(spec: &Spec, c: &Call<'_>, first: &DataType) -> (DataType, bool) {
 
 fn sum_type(ty: &DataType) -> DataType {
     match ty {
-        DataType::Decimal { precision, scale } => decimal::bounded(i32::from(*precision) + 10, i32::from(*scale)),
+        DataType::Decimal { precision, scale } => {
+            decimal::bounded(i32::from(*precision) + 10, i32::from(*scale))
+        }
         t if is_integral(t) => Long,
         DataType::YearMonthInterval { .. } => DataType::YearMonthInterval { start: 0, end: 1 },
         DataType::DayTimeInterval { .. } => DataType::DayTimeInterval { start: 0, end: 3 },
@@ -261,9 +421,10 @@ fn sum_type(ty: &DataType) -> DataType {
 
 fn average_type(ty: &DataType) -> DataType {
     match ty {
-        DataType::Decimal { precision, scale } => decimal::adjusted(i32::from(*precision) + 4, i32::from(*scale) + 4),
+        DataType::Decimal { precision, scale } => {
+            decimal::adjusted(i32::from(*precision) + 4, i32::from(*scale) + 4)
+        }
         t if is_decimal(t) => t.clone(),
         _ => Double,
     }
 }
-

@@ -11,7 +11,9 @@ use crate::kernel::{Env, Run};
 use crate::names::{pretty, quoted_sql};
 use crate::node::{CastMode, Imp, Kind, Node, Shown};
 use crate::options::AnalyzerOptions;
-use crate::types::{arrow_type, castable, decimal, is_integral, is_numeric, is_timestamp, same_type, shown, widen};
+use crate::types::{
+    arrow_type, castable, decimal, is_integral, is_numeric, is_timestamp, same_type, shown, widen,
+};
 
 /// A function of the table.
 pub struct Entry {
@@ -29,8 +31,18 @@ pub struct Entry {
 pub const MANY: usize = usize::MAX;
 
 /// Shorthand for the tables.
-pub const fn entry(name: &'static str, least: usize, most: usize, bind: fn(Call<'_>) -> Result<Node>) -> Entry {
-    Entry { name, least, most, bind }
+pub const fn entry(
+    name: &'static str,
+    least: usize,
+    most: usize,
+    bind: fn(Call<'_>) -> Result<Node>,
+) -> Entry {
+    Entry {
+        name,
+        least,
+        most,
+        bind,
+    }
 }
 
 /// A call of a function.
@@ -116,7 +128,12 @@ pub fn cast(node: Node, to: &DataType, env: &Arc<Env>) -> Node {
     }
     let nullable = node.nullable || widen::forces_null(&node.ty, to);
     Node::new(
-        Kind::Cast { child: Box::new(node), mode: CastMode::Ansi, explicit: false, env: Arc::clone(env) },
+        Kind::Cast {
+            child: Box::new(node),
+            mode: CastMode::Ansi,
+            explicit: false,
+            env: Arc::clone(env),
+        },
         to.clone(),
         nullable,
     )
@@ -157,7 +174,13 @@ impl P {
                 DataType::String | DataType::Void => Ok(cast(node, &DataType::Binary, env)),
                 _ => Err(Box::new(node)),
             },
-            P::StrBin => if ty == DataType::Binary { Ok(node) } else { to(node, DataType::String) },
+            P::StrBin => {
+                if ty == DataType::Binary {
+                    Ok(node)
+                } else {
+                    to(node, DataType::String)
+                }
+            }
             P::Int => to(node, DataType::Integer),
             P::Long => to(node, DataType::Long),
             P::Integral => match ty {
@@ -179,19 +202,29 @@ impl P {
             P::Map if matches!(ty, DataType::Map(_)) => Ok(node),
             P::Array | P::Map => Err(Box::new(node)),
             P::Seconds => {
-                let target = DataType::Decimal { precision: 16, scale: 6 };
-                if is_numeric(&ty) || void || ty == DataType::String { Ok(cast(node, &target, env)) } else { Err(Box::new(node)) }
+                let target = DataType::Decimal {
+                    precision: 16,
+                    scale: 6,
+                };
+                if is_numeric(&ty) || void || ty == DataType::String {
+                    Ok(cast(node, &target, env))
+                } else {
+                    Err(Box::new(node))
+                }
             }
         }
     }
 }
 
-const ORDINALS: [&str; 10] =
-    ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
+const ORDINALS: [&str; 10] = [
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+];
 
 /// `first`, `second`, … of a position from 0.
 pub fn ordinal(n: usize) -> String {
-    ORDINALS.get(n).map_or_else(|| format!("{}th", n + 1), |w| (*w).to_owned())
+    ORDINALS
+        .get(n)
+        .map_or_else(|| format!("{}th", n + 1), |w| (*w).to_owned())
 }
 
 impl<'a> Call<'a> {
@@ -219,7 +252,11 @@ impl<'a> Call<'a> {
 
     /// The call as Spark prints it.
     pub fn printed(&self) -> String {
-        let args: Vec<String> = self.args.iter().map(|a| pretty(a, self.options.zone)).collect();
+        let args: Vec<String> = self
+            .args
+            .iter()
+            .map(|a| pretty(a, self.options.zone))
+            .collect();
         format!("{}({})", self.name, args.join(", "))
     }
 
@@ -233,7 +270,10 @@ impl<'a> Call<'a> {
                 .param("dataType", format!("({})", types.join(" or "))));
         };
         let args = std::mem::take(&mut self.args);
-        self.args = args.into_iter().map(|a| cast(a, &common, &self.env)).collect();
+        self.args = args
+            .into_iter()
+            .map(|a| cast(a, &common, &self.env))
+            .collect();
         Ok(self)
     }
 
@@ -256,36 +296,94 @@ impl<'a> Call<'a> {
     }
 
     /// The call of a kernel with a parameter in `env.salt`.
-    pub fn salted(self, name: &'static str, run: Run, salt: u64, ret: DataType, nulls: Nulls, fallible: bool) -> Node {
+    pub fn salted(
+        self,
+        name: &'static str,
+        run: Run,
+        salt: u64,
+        ret: DataType,
+        nulls: Nulls,
+        fallible: bool,
+    ) -> Node {
         self.made(name, run, ret, nulls, fallible, Some(salt))
     }
 
-    fn made(self, name: &'static str, run: Run, ret: DataType, nulls: Nulls, fallible: bool, salt: Option<u64>) -> Node {
+    fn made(
+        self,
+        name: &'static str,
+        run: Run,
+        ret: DataType,
+        nulls: Nulls,
+        fallible: bool,
+        salt: Option<u64>,
+    ) -> Node {
         let nullable = match nulls {
             Nulls::Args => self.args.iter().any(|a| a.nullable),
             Nulls::Always => true,
             Nulls::Never => false,
         };
         let env = match salt {
-            Some(salt) => Arc::new(Env { salt, ..self.env.as_ref().clone() }),
+            Some(salt) => Arc::new(Env {
+                salt,
+                ..self.env.as_ref().clone()
+            }),
             None => self.env,
         };
-        let imp = Imp::Kernel { name, run, fallible, volatile: false, env };
-        Node::new(Kind::Call { shown: Shown::Call(self.name.to_owned()), args: self.args, imp }, ret, nullable)
+        let imp = Imp::Kernel {
+            name,
+            run,
+            fallible,
+            volatile: false,
+            env,
+        };
+        Node::new(
+            Kind::Call {
+                shown: Shown::Call(self.name.to_owned()),
+                args: self.args,
+                imp,
+            },
+            ret,
+            nullable,
+        )
     }
 
     /// The call of a kernel that gives something else each time.
     pub fn volatile(self, name: &'static str, run: Run, ret: DataType, salt: u64) -> Node {
-        let env = Arc::new(Env { salt, ..self.env.as_ref().clone() });
-        let imp = Imp::Kernel { name, run, fallible: false, volatile: true, env };
-        Node::new(Kind::Call { shown: Shown::Call(self.name.to_owned()), args: self.args, imp }, ret, false)
+        let env = Arc::new(Env {
+            salt,
+            ..self.env.as_ref().clone()
+        });
+        let imp = Imp::Kernel {
+            name,
+            run,
+            fallible: false,
+            volatile: true,
+            env,
+        };
+        Node::new(
+            Kind::Call {
+                shown: Shown::Call(self.name.to_owned()),
+                args: self.args,
+                imp,
+            },
+            ret,
+            false,
+        )
     }
 
     /// The call as another expression, printed with its own name and arguments.
     pub fn replaced(self, by: Node) -> Node {
         let (ty, nullable) = (by.ty.clone(), by.nullable);
         let shown = Shown::Call(self.name.to_owned());
-        Node::new(Kind::Call { shown, args: self.args, imp: Imp::Replace(Box::new(by)) }, ty, nullable)
+        Node::new(
+            Kind::Call {
+                shown,
+                args: self.args,
+                imp: Imp::Replace(Box::new(by)),
+            },
+            ty,
+            nullable,
+        )
     }
 
     /// Argument `n`.
@@ -295,7 +393,13 @@ impl<'a> Call<'a> {
 
     /// The same call under another name with other arguments, for its parts.
     pub fn inner(&self, name: &'a str, args: Vec<Node>) -> Call<'a> {
-        Call { name, args, env: Arc::clone(&self.env), options: self.options, serial: self.serial }
+        Call {
+            name,
+            args,
+            env: Arc::clone(&self.env),
+            options: self.options,
+            serial: self.serial,
+        }
     }
 
     /// The text constant that argument `n` must be.
@@ -323,7 +427,10 @@ pub fn shown_as(mut node: Node, as_: Shown) -> Node {
 /// Prints the call in capitals, as Spark does for the functions of mathematics.
 pub fn capital(node: Node) -> Node {
     let name = match &node.kind {
-        Kind::Call { shown: Shown::Call(name), .. } => name.to_uppercase(),
+        Kind::Call {
+            shown: Shown::Call(name),
+            ..
+        } => name.to_uppercase(),
         _ => return node,
     };
     shown_as(node, Shown::Call(name))
@@ -335,7 +442,13 @@ pub fn wrong_arguments(name: &str, least: usize, most: usize, actual: usize) -> 
         (l, m) if l == m => l.to_string(),
         (l, MANY) => format!("> {}", l.saturating_sub(1)),
         (l, m) if m == l + 1 => format!("[{l}, {m}]"),
-        (l, m) => format!("[{}]", (l..=m).map(|n| n.to_string()).collect::<Vec<_>>().join(", ")),
+        (l, m) => format!(
+            "[{}]",
+            (l..=m)
+                .map(|n| n.to_string())
+                .collect::<Vec<_>>()
+                .join(", ")
+        ),
     };
     DeltaError::new("WRONG_NUM_ARGS.WITHOUT_SUGGESTION")
         .param("functionName", format!("`{name}`"))
@@ -346,10 +459,15 @@ pub fn wrong_arguments(name: &str, least: usize, most: usize, actual: usize) -> 
 
 /// `UNRESOLVED_ROUTINE` with the search path of the session.
 pub fn unresolved_routine(parts: &[String], options: &AnalyzerOptions) -> DeltaError {
-    DeltaError::new("UNRESOLVED_ROUTINE").param("routineName", backticked(parts)).param(
-        "searchPath",
-        format!("[`system`.`builtin`, `system`.`session`, {}]", backticked(&[&options.catalog, &options.schema])),
-    )
+    DeltaError::new("UNRESOLVED_ROUTINE")
+        .param("routineName", backticked(parts))
+        .param(
+            "searchPath",
+            format!(
+                "[`system`.`builtin`, `system`.`session`, {}]",
+                backticked(&[&options.catalog, &options.schema])
+            ),
+        )
 }
 
 /// Makes a decimal out of a whole number as its literal would be, else by its type.

@@ -16,7 +16,13 @@ pub const TABLE: &[Entry] = &[
     entry("nvl", 2, 2, nvl),
     entry("ifnull", 2, 2, nvl),
     entry("nvl2", 3, 3, |c| {
-        let by = operator::case(vec![(c.arg(0).is_not_null(), c.arg(1))], Some(c.arg(2)), true, &c.env, c.options)?;
+        let by = operator::case(
+            vec![(c.arg(0).is_not_null(), c.arg(1))],
+            Some(c.arg(2)),
+            true,
+            &c.env,
+            c.options,
+        )?;
         Ok(c.replaced(by))
     }),
     entry("nullif", 2, 2, |c| {
@@ -36,8 +42,24 @@ pub const TABLE: &[Entry] = &[
         let by = nvl(c.inner("nvl", vec![c.arg(0), Node::int(0)]))?;
         Ok(c.replaced(by))
     }),
-    entry("if", 3, 3, |c| operator::case(vec![(c.arg(0), c.arg(1))], Some(c.arg(2)), true, &c.env, c.options)),
-    entry("iff", 3, 3, |c| operator::case(vec![(c.arg(0), c.arg(1))], Some(c.arg(2)), true, &c.env, c.options)),
+    entry("if", 3, 3, |c| {
+        operator::case(
+            vec![(c.arg(0), c.arg(1))],
+            Some(c.arg(2)),
+            true,
+            &c.env,
+            c.options,
+        )
+    }),
+    entry("iff", 3, 3, |c| {
+        operator::case(
+            vec![(c.arg(0), c.arg(1))],
+            Some(c.arg(2)),
+            true,
+            &c.env,
+            c.options,
+        )
+    }),
     entry("isnull", 1, 1, |c| Ok(c.arg(0).is_null())),
     entry("isnotnull", 1, 1, |c| Ok(c.arg(0).is_not_null())),
     entry("not", 1, 1, |c| Ok(c.coerced(&[P::Bool])?.arg(0).negated())),
@@ -51,11 +73,18 @@ pub const TABLE: &[Entry] = &[
         let by = operator::logical(Op::And, low, high, &c.env, c.options)?;
         Ok(c.replaced(by))
     }),
-    entry("greatest", 2, MANY, |c| extreme(c, "greatest", misc::greatest)),
+    entry("greatest", 2, MANY, |c| {
+        extreme(c, "greatest", misc::greatest)
+    }),
     entry("least", 2, MANY, |c| extreme(c, "least", misc::least)),
     entry("isnan", 1, 1, |c| {
-        let param = if c.args[0].ty == DataType::Float { P::Any } else { P::Double };
-        Ok(c.coerced(&[param])?.kernel("is_nan", misc::is_nan, Boolean, Nulls::Never))
+        let param = if c.args[0].ty == DataType::Float {
+            P::Any
+        } else {
+            P::Double
+        };
+        Ok(c.coerced(&[param])?
+            .kernel("is_nan", misc::is_nan, Boolean, Nulls::Never))
     }),
     entry("nanvl", 2, 2, |mut c| {
         let env = c.env.clone();
@@ -74,7 +103,15 @@ pub fn coalesce(c: Call<'_>) -> Result<Node> {
     let ty = c.args[0].ty.clone();
     let shown = Shown::Call(c.name.to_owned());
     let imp = Imp::Native(|args| datafusion::functions::core::coalesce().call(args));
-    Ok(Node::new(Kind::Call { shown, args: c.args, imp }, ty, nullable))
+    Ok(Node::new(
+        Kind::Call {
+            shown,
+            args: c.args,
+            imp,
+        },
+        ty,
+        nullable,
+    ))
 }
 
 fn nvl(c: Call<'_>) -> Result<Node> {
@@ -86,5 +123,10 @@ fn extreme(c: Call<'_>, name: &'static str, run: crate::kernel::Run) -> Result<N
     let c = c.unified()?;
     let ty = c.args[0].ty.clone();
     let all = c.args.iter().all(|a| a.nullable);
-    Ok(c.kernel(name, run, ty, if all { Nulls::Always } else { Nulls::Never }))
+    Ok(c.kernel(
+        name,
+        run,
+        ty,
+        if all { Nulls::Always } else { Nulls::Never },
+    ))
 }

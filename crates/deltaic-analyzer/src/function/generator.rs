@@ -9,8 +9,15 @@ use crate::names::quoted_sql;
 use crate::node::{Generator, Kind, Node};
 use crate::types::{shown, widen};
 
-const NAMES: [&str; 7] =
-    ["explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer", "stack"];
+const NAMES: [&str; 7] = [
+    "explode",
+    "explode_outer",
+    "posexplode",
+    "posexplode_outer",
+    "inline",
+    "inline_outer",
+    "stack",
+];
 
 /// Is there such a function of this name?
 pub fn is_generator(name: &str) -> bool {
@@ -29,35 +36,65 @@ pub fn generator(c: Call<'_>) -> Result<Node> {
     }
     let mut args = c.args.clone();
     let columns = match (base, &c.args[0].ty) {
-        ("explode", DataType::Array(a)) => vec![("col".to_owned(), a.element_type.clone(), a.contains_null || outer)],
+        ("explode", DataType::Array(a)) => vec![(
+            "col".to_owned(),
+            a.element_type.clone(),
+            a.contains_null || outer,
+        )],
         ("posexplode", DataType::Array(a)) => vec![
             ("pos".to_owned(), DataType::Integer, outer),
-            ("col".to_owned(), a.element_type.clone(), a.contains_null || outer),
+            (
+                "col".to_owned(),
+                a.element_type.clone(),
+                a.contains_null || outer,
+            ),
         ],
         ("explode", DataType::Map(m)) => vec![
             ("key".to_owned(), m.key_type.clone(), outer),
-            ("value".to_owned(), m.value_type.clone(), m.value_contains_null || outer),
+            (
+                "value".to_owned(),
+                m.value_type.clone(),
+                m.value_contains_null || outer,
+            ),
         ],
         ("posexplode", DataType::Map(m)) => vec![
             ("pos".to_owned(), DataType::Integer, outer),
             ("key".to_owned(), m.key_type.clone(), outer),
-            ("value".to_owned(), m.value_type.clone(), m.value_contains_null || outer),
+            (
+                "value".to_owned(),
+                m.value_type.clone(),
+                m.value_contains_null || outer,
+            ),
         ],
         ("inline", DataType::Array(a)) => match &a.element_type {
             DataType::Struct(s) => {
                 let open = a.contains_null || outer;
-                s.fields.iter().map(|f| (f.name.clone(), f.data_type.clone(), f.nullable || open)).collect()
+                s.fields
+                    .iter()
+                    .map(|f| (f.name.clone(), f.data_type.clone(), f.nullable || open))
+                    .collect()
             }
             _ => return Err(unexpected(&c, "\"ARRAY<STRUCT>\"")),
         },
         ("stack", _) => {
-            let rows = crate::fold::evaluate(&c.args[0]).ok().and_then(|v| crate::fold::whole(&v)).unwrap_or(1).max(1) as usize;
+            let rows = crate::fold::evaluate(&c.args[0])
+                .ok()
+                .and_then(|v| crate::fold::whole(&v))
+                .unwrap_or(1)
+                .max(1) as usize;
             let values = &c.args[1..];
             let width = values.len().div_ceil(rows);
             let mut columns = Vec::new();
             for n in 0..width {
-                let column: Vec<&DataType> = values.iter().skip(n).step_by(width).map(|v| &v.ty).collect();
-                let Some(ty) = widen::common(column) else { return Err(unexpected(&c, "one type for each column")) };
+                let column: Vec<&DataType> = values
+                    .iter()
+                    .skip(n)
+                    .step_by(width)
+                    .map(|v| &v.ty)
+                    .collect();
+                let Some(ty) = widen::common(column) else {
+                    return Err(unexpected(&c, "one type for each column"));
+                };
                 columns.push((format!("col{n}"), ty, true));
             }
             args = values
@@ -79,10 +116,22 @@ pub fn generator(c: Call<'_>) -> Result<Node> {
         "inline" => "inline",
         _ => "stack",
     };
-    let ty = columns.first().map_or(DataType::Void, |(_, ty, _)| ty.clone());
+    let ty = columns
+        .first()
+        .map_or(DataType::Void, |(_, ty, _)| ty.clone());
     let nullable = columns.first().is_none_or(|(_, _, n)| *n);
-    let generator = Generator { function, shown: c.name.to_owned(), args, outer, columns };
-    Ok(Node::new(Kind::Generator(Box::new(generator)), ty, nullable))
+    let generator = Generator {
+        function,
+        shown: c.name.to_owned(),
+        args,
+        outer,
+        columns,
+    };
+    Ok(Node::new(
+        Kind::Generator(Box::new(generator)),
+        ty,
+        nullable,
+    ))
 }
 
 fn unexpected(c: &Call<'_>, wanted: &str) -> DeltaError {

@@ -13,8 +13,18 @@ use crate::types::{array_of, map_of};
 
 /// The functions and, per name, how many lambdas they take.
 const NAMES: [&str; 12] = [
-    "transform", "filter", "exists", "any_match", "forall", "all_match", "aggregate", "reduce", "zip_with", "transform_keys",
-    "transform_values", "map_filter",
+    "transform",
+    "filter",
+    "exists",
+    "any_match",
+    "forall",
+    "all_match",
+    "aggregate",
+    "reduce",
+    "zip_with",
+    "transform_keys",
+    "transform_values",
+    "map_filter",
 ];
 
 /// Does the function of this name take lambdas?
@@ -23,13 +33,21 @@ pub fn takes_lambdas(name: &str) -> bool {
 }
 
 /// The types (and nullability) of the parameters of the lambda at place `n`, after the plain arguments.
-pub fn parameters(name: &str, plain: &[Node], n: usize, count: usize) -> Result<Vec<(DataType, bool)>> {
+pub fn parameters(
+    name: &str,
+    plain: &[Node],
+    n: usize,
+    count: usize,
+) -> Result<Vec<(DataType, bool)>> {
     let item = |node: Option<&Node>| match node.map(|n| &n.ty) {
         Some(DataType::Array(a)) => Ok((a.element_type.clone(), a.contains_null)),
         _ => Err(internal(format!("{name} of something that is no array"))),
     };
     let entry = || match plain.first().map(|n| &n.ty) {
-        Some(DataType::Map(m)) => Ok(vec![(m.key_type.clone(), false), (m.value_type.clone(), m.value_contains_null)]),
+        Some(DataType::Map(m)) => Ok(vec![
+            (m.key_type.clone(), false),
+            (m.value_type.clone(), m.value_contains_null),
+        ]),
         _ => Err(internal(format!("{name} of something that is no map"))),
     };
     match name {
@@ -40,11 +58,20 @@ pub fn parameters(name: &str, plain: &[Node], n: usize, count: usize) -> Result<
         }
         "exists" | "any_match" | "forall" | "all_match" => Ok(vec![item(plain.first())?]),
         "aggregate" | "reduce" => {
-            let Some(state) = plain.get(1) else { return Err(internal("aggregate without a start")) };
+            let Some(state) = plain.get(1) else {
+                return Err(internal("aggregate without a start"));
+            };
             let state = (state.ty.clone(), true);
-            if n == 0 { Ok(vec![state, item(plain.first())?]) } else { Ok(vec![state]) }
+            if n == 0 {
+                Ok(vec![state, item(plain.first())?])
+            } else {
+                Ok(vec![state])
+            }
         }
-        "zip_with" => Ok(vec![(item(plain.first())?.0, true), (item(plain.get(1))?.0, true)]),
+        "zip_with" => Ok(vec![
+            (item(plain.first())?.0, true),
+            (item(plain.get(1))?.0, true),
+        ]),
         "array_sort" => {
             let one = item(plain.first())?;
             Ok(vec![one.clone(), one])
@@ -62,10 +89,15 @@ pub fn call(name: &str, mut args: Vec<Node>, env: &Arc<Env>) -> Result<Node> {
             _ => None,
         })
     };
-    let Some((ty, nullable)) = body(&args) else { return Err(internal(format!("{name} without a lambda"))) };
+    let Some((ty, nullable)) = body(&args) else {
+        return Err(internal(format!("{name} without a lambda")));
+    };
     let first = args.first().map_or(DataType::Void, |a| a.ty.clone());
     let (key, value) = match &first {
-        DataType::Map(m) => (m.key_type.clone(), (m.value_type.clone(), m.value_contains_null)),
+        DataType::Map(m) => (
+            m.key_type.clone(),
+            (m.value_type.clone(), m.value_contains_null),
+        ),
         _ => (DataType::Void, (DataType::Void, true)),
     };
     let (function, ret) = match name {
@@ -97,15 +129,46 @@ pub fn call(name: &str, mut args: Vec<Node>, env: &Arc<Env>) -> Result<Node> {
     let mut printed = args.clone();
     if function == "aggregate" && printed.len() == 3 {
         // Spark adds the identity as the last step, and prints it.
-        let identity = Shown::Text("lambdafunction(namedlambdavariable(), namedlambdavariable())".to_owned());
+        let identity =
+            Shown::Text("lambdafunction(namedlambdavariable(), namedlambdavariable())".to_owned());
         let imp = Imp::Replace(Box::new(Node::null()));
-        printed.push(Node::new(Kind::Call { shown: identity, args: vec![], imp }, ret.clone(), true));
+        printed.push(Node::new(
+            Kind::Call {
+                shown: identity,
+                args: vec![],
+                imp,
+            },
+            ret.clone(),
+            true,
+        ));
     }
-    let imp = Imp::Kernel { name: function, run: never, fallible: true, volatile: false, env: Arc::clone(env) };
+    let imp = Imp::Kernel {
+        name: function,
+        run: never,
+        fallible: true,
+        volatile: false,
+        env: Arc::clone(env),
+    };
     let nullable = args.iter().any(|a| a.nullable);
-    let inner = Node::new(Kind::Call { shown: Shown::Call(name.to_owned()), args, imp }, ret.clone(), nullable);
+    let inner = Node::new(
+        Kind::Call {
+            shown: Shown::Call(name.to_owned()),
+            args,
+            imp,
+        },
+        ret.clone(),
+        nullable,
+    );
     let imp = Imp::Replace(Box::new(inner));
-    Ok(Node::new(Kind::Call { shown: Shown::Call(name.to_owned()), args: printed, imp }, ret, nullable))
+    Ok(Node::new(
+        Kind::Call {
+            shown: Shown::Call(name.to_owned()),
+            args: printed,
+            imp,
+        },
+        ret,
+        nullable,
+    ))
 }
 
 /// Calls with lambdas are lowered on their own; this is never run.

@@ -36,9 +36,13 @@ pub const TABLE: &[Entry] = &[
         Ok(c.volatile("uuid", misc::uuid, Str, salt))
     }),
     entry("rand", 0, 1, |c| rand(c, "rand", misc::rand)),
-    entry("random", 0, 1, |c| rand(c.inner("rand", c.args.clone()), "rand", misc::rand)),
+    entry("random", 0, 1, |c| {
+        rand(c.inner("rand", c.args.clone()), "rand", misc::rand)
+    }),
     entry("randn", 0, 1, |c| rand(c, "randn", misc::randn)),
-    entry("monotonically_increasing_id", 0, 0, |c| Ok(c.volatile("row_ids", misc::row_ids, Long, 0))),
+    entry("monotonically_increasing_id", 0, 0, |c| {
+        Ok(c.volatile("row_ids", misc::row_ids, Long, 0))
+    }),
     entry("spark_partition_id", 0, 0, |c| {
         let by = Node::int(0);
         Ok(super::call::capital(c.replaced(by)))
@@ -46,22 +50,38 @@ pub const TABLE: &[Entry] = &[
     entry("input_file_name", 0, 0, |c| {
         let shown = Shown::Call(c.name.to_owned());
         let imp = Imp::Native(|args| datafusion::functions::core::input_file_name().call(args));
-        Ok(Node::new(Kind::Call { shown, args: vec![], imp }, Str, false))
+        Ok(Node::new(
+            Kind::Call {
+                shown,
+                args: vec![],
+                imp,
+            },
+            Str,
+            false,
+        ))
     }),
     entry("assert_true", 1, 2, |c| {
         let message = format!("'{}' is not true!", pretty(&c.args[0], c.options.zone));
-        let c = c.or_default(2, || Node::string(message)).coerced(&[P::Bool, P::Str])?;
+        let c = c
+            .or_default(2, || Node::string(message))
+            .coerced(&[P::Bool, P::Str])?;
         Ok(c.fallible("assert_true", misc::assert_true, Void, Nulls::Always))
     }),
     entry("raise_error", 1, 1, |c| {
         let c = c.coerced(&[P::Str])?;
         let node = c.fallible("raise_error", misc::raise_error, Void, Nulls::Always);
-        Ok(super::call::shown_as(node, Shown::Template("raise_error(USER_RAISED_EXCEPTION, map(errorMessage, {0}))")))
+        Ok(super::call::shown_as(
+            node,
+            Shown::Template("raise_error(USER_RAISED_EXCEPTION, map(errorMessage, {0}))"),
+        ))
     }),
     // JSON.
     entry("to_json", 1, 2, |c| {
         let first = c.args[0].clone();
-        if !matches!(first.ty, DataType::Struct(_) | DataType::Array(_) | DataType::Map(_)) {
+        if !matches!(
+            first.ty,
+            DataType::Struct(_) | DataType::Array(_) | DataType::Map(_)
+        ) {
             return Err(DeltaError::new("DATATYPE_MISMATCH.INVALID_JSON_SCHEMA")
                 .param("sqlExpr", quoted(c.printed()))
                 .param("schema", shown(&first.ty)));
@@ -73,11 +93,24 @@ pub const TABLE: &[Entry] = &[
         let text = c.constant_text(1)?;
         let ty = schema_of(&text)?;
         let c = c.inner(c.name, vec![c.arg(0)]).coerced(&[P::Str])?;
-        Ok(c.kernel("from_json", json::from_json, crate::types::as_nullable(&ty), Nulls::Always))
+        Ok(c.kernel(
+            "from_json",
+            json::from_json,
+            crate::types::as_nullable(&ty),
+            Nulls::Always,
+        ))
     }),
-    entry("get_json_object", 2, 2, |c| Ok(c.coerced(&[P::Str])?.kernel("get_json_object", json::get_object, Str, Nulls::Always))),
+    entry("get_json_object", 2, 2, |c| {
+        Ok(c.coerced(&[P::Str])?
+            .kernel("get_json_object", json::get_object, Str, Nulls::Always))
+    }),
     entry("json_array_length", 1, 1, |c| {
-        Ok(c.coerced(&[P::Str])?.kernel("json_array_length", json::array_length, Integer, Nulls::Always))
+        Ok(c.coerced(&[P::Str])?.kernel(
+            "json_array_length",
+            json::array_length,
+            Integer,
+            Nulls::Always,
+        ))
     }),
     // Casts that look like functions.
     entry("boolean", 1, 1, |c| as_cast(c, DataType::Boolean)),
@@ -87,7 +120,15 @@ pub const TABLE: &[Entry] = &[
     entry("bigint", 1, 1, |c| as_cast(c, Long)),
     entry("float", 1, 1, |c| as_cast(c, DataType::Float)),
     entry("double", 1, 1, |c| as_cast(c, Double)),
-    entry("decimal", 1, 1, |c| as_cast(c, DataType::Decimal { precision: 10, scale: 0 })),
+    entry("decimal", 1, 1, |c| {
+        as_cast(
+            c,
+            DataType::Decimal {
+                precision: 10,
+                scale: 0,
+            },
+        )
+    }),
     entry("date", 1, 1, |c| as_cast(c, DataType::Date)),
     entry("timestamp", 1, 1, |c| as_cast(c, DataType::Timestamp)),
     entry("binary", 1, 1, |c| as_cast(c, DataType::Binary)),
@@ -132,7 +173,10 @@ pub fn cast_error(node: &Node, to: &DataType, printed: &str) -> DeltaError {
     let from = &node.ty;
     let whole = quoted(format!("CAST({printed} AS {})", to.sql()));
     let base = |class: &'static str| {
-        DeltaError::new(class).param("sqlExpr", whole.clone()).param("srcType", shown(from)).param("targetType", shown(to))
+        DeltaError::new(class)
+            .param("sqlExpr", whole.clone())
+            .param("srcType", shown(from))
+            .param("targetType", shown(to))
     };
     let function = match (from, to) {
         (DataType::Date, _) if is_numeric(to) => Some("`UNIX_DATE`"),
@@ -142,7 +186,9 @@ pub fn cast_error(node: &Node, to: &DataType, printed: &str) -> DeltaError {
     if let Some(name) = function {
         return base("DATATYPE_MISMATCH.CAST_WITH_FUNC_SUGGESTION").param("functionNames", name);
     }
-    if castable::legacy(from, to) && !is_timestamp(to) || matches!((from, to), (DataType::Boolean, DataType::Timestamp)) {
+    if castable::legacy(from, to) && !is_timestamp(to)
+        || matches!((from, to), (DataType::Boolean, DataType::Timestamp))
+    {
         return base("DATATYPE_MISMATCH.CAST_WITH_CONF_SUGGESTION")
             .param("config", "\"spark.sql.ansi.enabled\"")
             .param("configVal", "'false'");
@@ -157,6 +203,8 @@ fn schema_of(text: &str) -> Result<DataType> {
     }
     match deltaic_sql::parse_schema(text) {
         Ok(schema) => Ok(DataType::Struct(schema)),
-        Err(e) => Err(DeltaError::new("INVALID_SCHEMA.PARSE_ERROR").param("inputSchema", quoted(text)).param("reason", e.text())),
+        Err(e) => Err(DeltaError::new("INVALID_SCHEMA.PARSE_ERROR")
+            .param("inputSchema", quoted(text))
+            .param("reason", e.text())),
     }
 }

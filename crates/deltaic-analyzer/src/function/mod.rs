@@ -16,8 +16,15 @@ use call::Entry;
 
 /// The scalar function of a name, in lower case.
 pub fn scalar(name: &str) -> Option<&'static Entry> {
-    [text::TABLE, math::TABLE, datetime::TABLE, collection::TABLE, conditional::TABLE, misc::TABLE]
-        .into_iter()
-        .flatten()
-        .find(|e| e.name == name)
+    [
+        text::TABLE,
+        math::TABLE,
+        datetime::TABLE,
+        collection::TABLE,
+        conditional::TABLE,
+        misc::TABLE,
+    ]
+    .into_iter()
+    .flatten()
+    .find(|e| e.name == name)
 }

@@ -15,14 +15,24 @@ use crate::types::arrow_type;
 /// `collect_list` of no values is an empty array, never NULL.
 pub fn list(b: &Batch<'_>) -> Result<ArrayRef> {
     let source = super::lambda::compact(b.list(0))?;
-    let ArrowType::List(field) = arrow_type(b.ret) else { return Err(internal("a list that is none")) };
+    let ArrowType::List(field) = arrow_type(b.ret) else {
+        return Err(internal("a list that is none"));
+    };
     let values = if source.values().data_type() == field.data_type() {
         Arc::clone(source.values())
     } else {
         arrow::compute::cast(source.values(), field.data_type()).ours()?
     };
-    let lengths = (0..source.len()).map(|r| if source.is_null(r) { 0 } else { source.value_length(r) as usize });
-    ListArray::try_new(field, OffsetBuffer::from_lengths(lengths), values, None).map(|l| Arc::new(l) as ArrayRef).ours()
+    let lengths = (0..source.len()).map(|r| {
+        if source.is_null(r) {
+            0
+        } else {
+            source.value_length(r) as usize
+        }
+    });
+    ListArray::try_new(field, OffsetBuffer::from_lengths(lengths), values, None)
+        .map(|l| Arc::new(l) as ArrayRef)
+        .ours()
 }
 
 /// Values of a row as doubles, sorted.
@@ -37,7 +47,11 @@ fn sorted(list: &ListArray, r: usize) -> Vec<f64> {
 fn at(values: &[f64], p: f64) -> f64 {
     let place = p * (values.len() - 1) as f64;
     let (low, high) = (place.floor() as usize, place.ceil() as usize);
-    if low == high { values[low] } else { (high as f64 - place) * values[low] + (place - low as f64) * values[high] }
+    if low == high {
+        values[low]
+    } else {
+        (high as f64 - place) * values[low] + (place - low as f64) * values[high]
+    }
 }
 
 /// `percentile(list, p)`: by interpolation between the neighbours.
@@ -52,14 +66,24 @@ pub fn percentile(b: &Batch<'_>) -> Result<ArrayRef> {
 /// `percentile(list, array of p)`.
 pub fn percentiles(b: &Batch<'_>) -> Result<ArrayRef> {
     let (list, wanted) = (b.list(0), b.list(1));
-    let (mut out, mut lengths, mut valid): (Vec<f64>, Vec<usize>, Vec<bool>) = (vec![], vec![], vec![]);
+    let (mut out, mut lengths, mut valid): (Vec<f64>, Vec<usize>, Vec<bool>) =
+        (vec![], vec![], vec![]);
     for r in 0..b.rows {
-        let values = if b.any_null(r) { vec![] } else { sorted(list, r) };
+        let values = if b.any_null(r) {
+            vec![]
+        } else {
+            sorted(list, r)
+        };
         valid.push(!values.is_empty());
         let before = out.len();
         if !values.is_empty() {
             let ps = wanted.value(r);
-            out.extend(ps.as_primitive::<Float64Type>().iter().flatten().map(|p| at(&values, p)));
+            out.extend(
+                ps.as_primitive::<Float64Type>()
+                    .iter()
+                    .flatten()
+                    .map(|p| at(&values, p)),
+            );
         }
         lengths.push(out.len() - before);
     }
@@ -70,13 +94,16 @@ pub fn percentiles(b: &Batch<'_>) -> Result<ArrayRef> {
 /// `percentile_approx(list, p)`: the value at the rank, exactly.
 pub fn percentile_approx(b: &Batch<'_>) -> Result<ArrayRef> {
     let list = b.list(0);
-    let compare = arrow::array::make_comparator(list.values(), list.values(), SortOptions::default()).ours()?;
+    let compare =
+        arrow::array::make_comparator(list.values(), list.values(), SortOptions::default())
+            .ours()?;
     let picks: Vec<Option<u32>> = (0..b.rows)
         .map(|r| {
             if b.any_null(r) {
                 return None;
             }
-            let mut items: Vec<usize> = (list.value_offsets()[r] as usize..list.value_offsets()[r + 1] as usize)
+            let mut items: Vec<usize> = (list.value_offsets()[r] as usize
+                ..list.value_offsets()[r + 1] as usize)
                 .filter(|n| !list.values().is_null(*n))
                 .collect();
             items.sort_by(|x, y| compare(*x, *y));
@@ -86,13 +113,23 @@ pub fn percentile_approx(b: &Batch<'_>) -> Result<ArrayRef> {
         .collect();
     let out = take(list.values(), &UInt32Array::from(picks), None).ours()?;
     let wanted = arrow_type(b.ret);
-    if *out.data_type() == wanted { Ok(out) } else { arrow::compute::cast(&out, &wanted).ours() }
+    if *out.data_type() == wanted {
+        Ok(out)
+    } else {
+        arrow::compute::cast(&out, &wanted).ours()
+    }
 }
 
 /// Positions of an array's elements, from 0; for `posexplode`.
 pub fn positions(b: &Batch<'_>) -> Result<ArrayRef> {
     let lengths: Vec<usize> = (0..b.rows)
-        .map(|r| if b.any_null(r) { 0 } else { b.list(0).value_length(r) as usize })
+        .map(|r| {
+            if b.any_null(r) {
+                0
+            } else {
+                b.list(0).value_length(r) as usize
+            }
+        })
         .collect();
     let numbers: Vec<i32> = lengths.iter().flat_map(|n| 0..*n as i32).collect();
     let array: ArrayRef = Arc::new(arrow::array::Int32Array::from(numbers));
@@ -102,6 +139,9 @@ pub fn positions(b: &Batch<'_>) -> Result<ArrayRef> {
 /// An empty array becomes NULL, so that an outer generator gives its row.
 pub fn null_if_empty(b: &Batch<'_>) -> Result<ArrayRef> {
     let list = b.list(0);
-    let valid: NullBuffer = (0..b.rows).map(|r| !list.is_null(r) && list.value_length(r) > 0).collect::<Vec<_>>().into();
+    let valid: NullBuffer = (0..b.rows)
+        .map(|r| !list.is_null(r) && list.value_length(r) > 0)
+        .collect::<Vec<_>>()
+        .into();
     super::misc::masked(&b.args[0], Some(&valid))
 }

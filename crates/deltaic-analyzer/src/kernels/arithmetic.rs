@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, ArrowPrimitiveType, AsArray, PrimitiveArray};
-use arrow::datatypes::{Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, i256};
+use arrow::datatypes::{
+    Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, i256,
+};
 use deltaic_protocol::schema::DataType;
 use deltaic_protocol::{DeltaError, Result};
 
@@ -14,17 +16,41 @@ use crate::kernel::{Batch, Cell};
 
 /// The kernel of `+`.
 pub fn add(b: &Batch<'_>) -> Result<ArrayRef> {
-    checked(b, "+", "try_add", &Ops { int: i128::checked_add, float: |x, y| x + y })
+    checked(
+        b,
+        "+",
+        "try_add",
+        &Ops {
+            int: i128::checked_add,
+            float: |x, y| x + y,
+        },
+    )
 }
 
 /// The kernel of `-`.
 pub fn subtract(b: &Batch<'_>) -> Result<ArrayRef> {
-    checked(b, "-", "try_subtract", &Ops { int: i128::checked_sub, float: |x, y| x - y })
+    checked(
+        b,
+        "-",
+        "try_subtract",
+        &Ops {
+            int: i128::checked_sub,
+            float: |x, y| x - y,
+        },
+    )
 }
 
 /// The kernel of `*`.
 pub fn multiply(b: &Batch<'_>) -> Result<ArrayRef> {
-    checked(b, "*", "try_multiply", &Ops { int: i128::checked_mul, float: |x, y| x * y })
+    checked(
+        b,
+        "*",
+        "try_multiply",
+        &Ops {
+            int: i128::checked_mul,
+            float: |x, y| x * y,
+        },
+    )
 }
 
 /// `try_add`, `try_subtract`, `try_multiply`: NULL in place of the error.
@@ -49,7 +75,10 @@ pub fn try_remainder(b: &Batch<'_>) -> Result<ArrayRef> {
 }
 
 fn tried(b: &Batch<'_>, run: fn(&Batch<'_>) -> Result<ArrayRef>) -> Result<ArrayRef> {
-    let env = crate::kernel::Env { ansi: false, ..b.env.clone() };
+    let env = crate::kernel::Env {
+        ansi: false,
+        ..b.env.clone()
+    };
     run(&Batch { env: &env, ..*b })
 }
 
@@ -66,7 +95,11 @@ fn checked(b: &Batch<'_>, symbol: &str, hint: &str, ops: &Ops) -> Result<ArrayRe
         DataType::Long => ints::<Int64Type, i64>(b, symbol, hint, ops),
         DataType::Float => {
             let (x, y) = (b.f32(0), b.f32(1));
-            b.rows(|r| Ok(Some((ops.float)(f64::from(x.value(r)), f64::from(y.value(r))) as f32)))
+            b.rows(|r| {
+                Ok(Some(
+                    (ops.float)(f64::from(x.value(r)), f64::from(y.value(r))) as f32,
+                ))
+            })
         }
         DataType::Double => {
             let (x, y) = (b.f64(0), b.f64(1));
@@ -107,9 +140,15 @@ pub fn overflow(ty: &DataType, hint: &str) -> DeltaError {
         DataType::Long => "long overflow",
         _ => "Overflow",
     };
-    let alternative =
-        if hint.is_empty() { String::new() } else { format!(" Use '{hint}' to tolerate overflow and return NULL instead.") };
-    DeltaError::new("ARITHMETIC_OVERFLOW").param("message", word).param("alternative", alternative).param("config", ANSI_CONFIG)
+    let alternative = if hint.is_empty() {
+        String::new()
+    } else {
+        format!(" Use '{hint}' to tolerate overflow and return NULL instead.")
+    };
+    DeltaError::new("ARITHMETIC_OVERFLOW")
+        .param("message", word)
+        .param("alternative", alternative)
+        .param("config", ANSI_CONFIG)
 }
 
 fn scale_of(ty: &DataType) -> i32 {
@@ -121,7 +160,11 @@ fn scale_of(ty: &DataType) -> i32 {
 
 fn decimals(b: &Batch<'_>, symbol: &str, precision: u8, scale: u8) -> Result<ArrayRef> {
     let (x, y) = (b.dec(0), b.dec(1));
-    let (s1, s2, to) = (scale_of(&b.types[0]), scale_of(&b.types[1]), i32::from(scale));
+    let (s1, s2, to) = (
+        scale_of(&b.types[0]),
+        scale_of(&b.types[1]),
+        i32::from(scale),
+    );
     b.rows(|r| {
         let (v, w) = (i256::from_i128(x.value(r)), i256::from_i128(y.value(r)));
         let (value, from) = match symbol {
@@ -130,24 +173,45 @@ fn decimals(b: &Batch<'_>, symbol: &str, precision: u8, scale: u8) -> Result<Arr
                 let common = s1.max(s2);
                 let v = decimal::rescale(v, s1, common, Rounding::HalfUp);
                 let w = decimal::rescale(w, s2, common, Rounding::HalfUp);
-                (if symbol == "+" { v.wrapping_add(w) } else { v.wrapping_sub(w) }, common)
+                (
+                    if symbol == "+" {
+                        v.wrapping_add(w)
+                    } else {
+                        v.wrapping_sub(w)
+                    },
+                    common,
+                )
             }
         };
         fit_decimal(b, value, from, precision, to)
     })
 }
 
-fn fit_decimal(b: &Batch<'_>, value: i256, from: i32, precision: u8, to: i32) -> Result<Option<i128>> {
+fn fit_decimal(
+    b: &Batch<'_>,
+    value: i256,
+    from: i32,
+    precision: u8,
+    to: i32,
+) -> Result<Option<i128>> {
     let scaled = decimal::rescale(value, from, to, Rounding::HalfUp);
     match decimal::fit(scaled, precision) {
         Some(v) => Ok(Some(v)),
         None if !b.env.ansi => Ok(None),
-        None => Err(decimal::out_of_range(&decimal::show(value, from), precision, to as u8)),
+        None => Err(decimal::out_of_range(
+            &decimal::show(value, from),
+            precision,
+            to as u8,
+        )),
     }
 }
 
 fn zero(b: &Batch<'_>, class: &'static str) -> Result<()> {
-    if b.env.ansi { Err(DeltaError::new(class).param("config", ANSI_CONFIG)) } else { Ok(()) }
+    if b.env.ansi {
+        Err(DeltaError::new(class).param("config", ANSI_CONFIG))
+    } else {
+        Ok(())
+    }
 }
 
 /// The kernel of `/`: DOUBLE or DECIMAL.
@@ -165,7 +229,11 @@ pub fn divide(b: &Batch<'_>) -> Result<ArrayRef> {
         }
         DataType::Decimal { precision, scale } => {
             let (x, y) = (b.dec(0), b.dec(1));
-            let (s1, s2, to) = (scale_of(&b.types[0]), scale_of(&b.types[1]), i32::from(*scale));
+            let (s1, s2, to) = (
+                scale_of(&b.types[0]),
+                scale_of(&b.types[1]),
+                i32::from(*scale),
+            );
             b.rows(|r| {
                 if y.value(r) == 0 {
                     zero(b, "DIVIDE_BY_ZERO")?;
@@ -179,8 +247,18 @@ pub fn divide(b: &Batch<'_>) -> Result<ArrayRef> {
                 } else {
                     (v, w.wrapping_mul(decimal::power(shift.unsigned_abs())))
                 };
-                let (v, w) = if w.is_negative() { (v.wrapping_neg(), w.wrapping_neg()) } else { (v, w) };
-                fit_decimal(b, decimal::divide(v, w, Rounding::HalfUp), to, *precision, to)
+                let (v, w) = if w.is_negative() {
+                    (v.wrapping_neg(), w.wrapping_neg())
+                } else {
+                    (v, w)
+                };
+                fit_decimal(
+                    b,
+                    decimal::divide(v, w, Rounding::HalfUp),
+                    to,
+                    *precision,
+                    to,
+                )
             })
         }
         _ => Err(internal(format!("no / for {}", b.ret.sql()))),
@@ -189,7 +267,13 @@ pub fn divide(b: &Batch<'_>) -> Result<ArrayRef> {
 
 /// The kernel of `div`: BIGINT.
 pub fn integral_divide(b: &Batch<'_>) -> Result<ArrayRef> {
-    let overflowed = || if b.env.ansi { Err(div_overflow()) } else { Ok(None) };
+    let overflowed = || {
+        if b.env.ansi {
+            Err(div_overflow())
+        } else {
+            Ok(None)
+        }
+    };
     match &b.types[0] {
         DataType::Decimal { .. } => {
             let (x, y) = (b.dec(0), b.dec(1));
@@ -202,7 +286,11 @@ pub fn integral_divide(b: &Batch<'_>) -> Result<ArrayRef> {
                 let common = s1.max(s2);
                 let v = decimal::rescale(i256::from_i128(x.value(r)), s1, common, Rounding::Down);
                 let w = decimal::rescale(i256::from_i128(y.value(r)), s2, common, Rounding::Down);
-                match v.wrapping_div(w).to_i128().and_then(|v| i64::try_from(v).ok()) {
+                match v
+                    .wrapping_div(w)
+                    .to_i128()
+                    .and_then(|v| i64::try_from(v).ok())
+                {
                     Some(v) => Ok(Some(v)),
                     None => overflowed(),
                 }
@@ -245,7 +333,10 @@ fn divide_longs(
 fn div_overflow() -> DeltaError {
     DeltaError::new("ARITHMETIC_OVERFLOW")
         .param("message", "Overflow in integral divide")
-        .param("alternative", " Use 'try_divide' to tolerate overflow and return NULL instead.")
+        .param(
+            "alternative",
+            " Use 'try_divide' to tolerate overflow and return NULL instead.",
+        )
         .param("config", ANSI_CONFIG)
 }
 
@@ -273,13 +364,21 @@ fn modulo(b: &Batch<'_>, positive: bool) -> Result<ArrayRef> {
                 return Ok(None);
             }
             let rest = v % w;
-            let rest = if positive && rest < 0 { (rest + w) % w } else { rest };
+            let rest = if positive && rest < 0 {
+                (rest + w) % w
+            } else {
+                rest
+            };
             Ok(N::try_from(rest).ok())
         })
     }
     fn float(v: f64, w: f64, positive: bool) -> f64 {
         let rest = v % w;
-        if positive && rest < 0.0 { (rest + w) % w } else { rest }
+        if positive && rest < 0.0 {
+            (rest + w) % w
+        } else {
+            rest
+        }
     }
     match b.ret {
         DataType::Byte => whole::<Int8Type, i8>(b, positive),
@@ -293,7 +392,9 @@ fn modulo(b: &Batch<'_>, positive: bool) -> Result<ArrayRef> {
                     zero(b, "REMAINDER_BY_ZERO")?;
                     return Ok(None);
                 }
-                Ok(Some(float(f64::from(x.value(r)), f64::from(y.value(r)), positive) as f32))
+                Ok(Some(
+                    float(f64::from(x.value(r)), f64::from(y.value(r)), positive) as f32,
+                ))
             })
         }
         DataType::Double => {
@@ -350,7 +451,9 @@ pub fn negate(b: &Batch<'_>) -> Result<ArrayRef> {
         DataType::Float => Ok(unary::<Float32Type>(&b.args[0], |v| -v)),
         DataType::Double => Ok(unary::<Float64Type>(&b.args[0], |v| -v)),
         DataType::Decimal { .. } => b.rows(|r| Ok(Some(-b.dec(0).value(r)))),
-        DataType::YearMonthInterval { .. } => b.rows(|r| Ok(b.year_month(0).value(r).checked_neg())),
+        DataType::YearMonthInterval { .. } => {
+            b.rows(|r| Ok(b.year_month(0).value(r).checked_neg()))
+        }
         DataType::DayTimeInterval { .. } => b.rows(|r| Ok(b.day_time(0).value(r).checked_neg())),
         _ => Err(internal(format!("no minus for {}", b.ret.sql()))),
     }
@@ -383,7 +486,9 @@ pub fn abs(b: &Batch<'_>) -> Result<ArrayRef> {
         DataType::Float => Ok(unary::<Float32Type>(&b.args[0], f32::abs)),
         DataType::Double => Ok(unary::<Float64Type>(&b.args[0], f64::abs)),
         DataType::Decimal { .. } => Ok(unary::<Decimal128Type>(&b.args[0], i128::abs)),
-        DataType::YearMonthInterval { .. } => b.rows(|r| Ok(b.year_month(0).value(r).checked_abs())),
+        DataType::YearMonthInterval { .. } => {
+            b.rows(|r| Ok(b.year_month(0).value(r).checked_abs()))
+        }
         DataType::DayTimeInterval { .. } => b.rows(|r| Ok(b.day_time(0).value(r).checked_abs())),
         _ => Err(internal(format!("no abs for {}", b.ret.sql()))),
     }
@@ -401,9 +506,19 @@ pub fn sum_to_long(b: &Batch<'_>) -> Result<ArrayRef> {
 
 /// The kernel of a sum of decimals that must fit its type.
 pub fn sum_to_decimal(b: &Batch<'_>) -> Result<ArrayRef> {
-    let DataType::Decimal { precision, scale } = b.ret else { return Err(internal("a sum that is no decimal")) };
+    let DataType::Decimal { precision, scale } = b.ret else {
+        return Err(internal("a sum that is no decimal"));
+    };
     let x = b.dec(0);
-    b.rows(|r| fit_decimal(b, i256::from_i128(x.value(r)), i32::from(*scale), *precision, i32::from(*scale)))
+    b.rows(|r| {
+        fit_decimal(
+            b,
+            i256::from_i128(x.value(r)),
+            i32::from(*scale),
+            *precision,
+            i32::from(*scale),
+        )
+    })
 }
 
 /// `& | ^`.
@@ -430,9 +545,21 @@ pub fn bit_not(b: &Batch<'_>) -> Result<ArrayRef> {
 
 fn bits(b: &Batch<'_>, f: fn(i64, i64) -> i64) -> Result<ArrayRef> {
     match b.ret {
-        DataType::Byte => b.rows(|r| Ok(Some(f(b.i8(0).value(r).into(), b.i8(1).value(r).into()) as i8))),
-        DataType::Short => b.rows(|r| Ok(Some(f(b.i16(0).value(r).into(), b.i16(1).value(r).into()) as i16))),
-        DataType::Integer => b.rows(|r| Ok(Some(f(b.i32(0).value(r).into(), b.i32(1).value(r).into()) as i32))),
+        DataType::Byte => b.rows(|r| {
+            Ok(Some(
+                f(b.i8(0).value(r).into(), b.i8(1).value(r).into()) as i8
+            ))
+        }),
+        DataType::Short => b.rows(|r| {
+            Ok(Some(
+                f(b.i16(0).value(r).into(), b.i16(1).value(r).into()) as i16
+            ))
+        }),
+        DataType::Integer => b.rows(|r| {
+            Ok(Some(
+                f(b.i32(0).value(r).into(), b.i32(1).value(r).into()) as i32
+            ))
+        }),
         _ => b.rows(|r| Ok(Some(f(b.i64(0).value(r), b.i64(1).value(r))))),
     }
 }
@@ -447,7 +574,11 @@ pub fn shift_right(b: &Batch<'_>) -> Result<ArrayRef> {
 }
 /// See [`shift_left`].
 pub fn shift_right_unsigned(b: &Batch<'_>) -> Result<ArrayRef> {
-    shift(b, |v, n| (v as u32).wrapping_shr(n) as i32, |v, n| (v as u64).wrapping_shr(n) as i64)
+    shift(
+        b,
+        |v, n| (v as u32).wrapping_shr(n) as i32,
+        |v, n| (v as u64).wrapping_shr(n) as i64,
+    )
 }
 
 fn shift(b: &Batch<'_>, int: fn(i32, u32) -> i32, long: fn(i64, u32) -> i64) -> Result<ArrayRef> {

@@ -20,8 +20,15 @@ use crate::time::{self, MICROS_PER_DAY};
 use crate::types::arrow_type;
 
 /// An array of the result type out of values and lengths.
-pub fn build(b: &Batch<'_>, values: ArrayRef, lengths: Vec<usize>, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
-    let ArrowType::List(field) = arrow_type(b.ret) else { return Err(internal("an array that is none")) };
+pub fn build(
+    b: &Batch<'_>,
+    values: ArrayRef,
+    lengths: Vec<usize>,
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef> {
+    let ArrowType::List(field) = arrow_type(b.ret) else {
+        return Err(internal("an array that is none"));
+    };
     let values = if values.data_type() == field.data_type() {
         values
     } else {
@@ -32,19 +39,34 @@ pub fn build(b: &Batch<'_>, values: ArrayRef, lengths: Vec<usize>, nulls: Option
     } else {
         field
     };
-    ListArray::try_new(field, OffsetBuffer::from_lengths(lengths), values, nulls).map(|l| Arc::new(l) as ArrayRef).ours()
+    ListArray::try_new(field, OffsetBuffer::from_lengths(lengths), values, nulls)
+        .map(|l| Arc::new(l) as ArrayRef)
+        .ours()
 }
 
 /// `array(a, b, …)`.
 pub fn make(b: &Batch<'_>) -> Result<ArrayRef> {
     let width = b.args.len();
-    let ArrowType::List(field) = arrow_type(b.ret) else { return Err(internal("an array that is none")) };
+    let ArrowType::List(field) = arrow_type(b.ret) else {
+        return Err(internal("an array that is none"));
+    };
     if width == 0 {
-        return build(b, new_null_array(field.data_type(), 0), vec![0; b.rows], None);
+        return build(
+            b,
+            new_null_array(field.data_type(), 0),
+            vec![0; b.rows],
+            None,
+        );
     }
     let arrays: Vec<&dyn Array> = b.args.iter().map(|a| a.as_ref()).collect();
-    let picks: Vec<(usize, usize)> = (0..b.rows).flat_map(|r| (0..width).map(move |n| (n, r))).collect();
-    let values = if picks.is_empty() { new_null_array(field.data_type(), 0) } else { interleave(&arrays, &picks).ours()? };
+    let picks: Vec<(usize, usize)> = (0..b.rows)
+        .flat_map(|r| (0..width).map(move |n| (n, r)))
+        .collect();
+    let values = if picks.is_empty() {
+        new_null_array(field.data_type(), 0)
+    } else {
+        interleave(&arrays, &picks).ours()?
+    };
     build(b, values, vec![width; b.rows], None)
 }
 
@@ -58,7 +80,11 @@ fn range(list: &ListArray, row: usize) -> std::ops::Range<usize> {
 fn pick(b: &Batch<'_>, values: &ArrayRef, indices: Vec<Option<u32>>) -> Result<ArrayRef> {
     let out = take(values, &UInt32Array::from(indices), None).ours()?;
     let wanted = arrow_type(b.ret);
-    if *out.data_type() == wanted { Ok(out) } else { arrow::compute::cast(&out, &wanted).ours() }
+    if *out.data_type() == wanted {
+        Ok(out)
+    } else {
+        arrow::compute::cast(&out, &wanted).ours()
+    }
 }
 
 /// `element_at(array, n)`: from 1, from the end where negative; outside an error, or NULL where `env.salt` is 1.
@@ -75,7 +101,11 @@ pub fn element_at(b: &Batch<'_>) -> Result<ArrayRef> {
             return Err(DeltaError::new("INVALID_INDEX_OF_ZERO"));
         }
         let len = items.len();
-        let place = if n > 0 { n as usize - 1 } else { len.wrapping_sub(n.unsigned_abs() as usize) };
+        let place = if n > 0 {
+            n as usize - 1
+        } else {
+            len.wrapping_sub(n.unsigned_abs() as usize)
+        };
         if place < len {
             out.push(Some((items.start + place) as u32));
         } else if b.env.salt == 1 || !b.env.ansi {
@@ -146,17 +176,27 @@ pub fn position(b: &Batch<'_>) -> Result<ArrayRef> {
     b.rows(|r| {
         let items = range(list, r);
         let start = items.start;
-        let found = items.into_iter().find(|n| !list.values().is_null(*n) && equal(*n, r) == Ordering::Equal);
+        let found = items
+            .into_iter()
+            .find(|n| !list.values().is_null(*n) && equal(*n, r) == Ordering::Equal);
         Ok(Some(found.map_or(0, |n| (n - start) as i64 + 1)))
     })
 }
 
 /// One array whose rows are chosen elements of the first argument.
-fn choose(b: &Batch<'_>, list: &ListArray, f: impl FnMut(usize) -> Result<Option<Vec<usize>>>) -> Result<ArrayRef> {
+fn choose(
+    b: &Batch<'_>,
+    list: &ListArray,
+    f: impl FnMut(usize) -> Result<Option<Vec<usize>>>,
+) -> Result<ArrayRef> {
     choose_of(b, list.values(), f)
 }
 
-fn choose_of(b: &Batch<'_>, values: &ArrayRef, mut f: impl FnMut(usize) -> Result<Option<Vec<usize>>>) -> Result<ArrayRef> {
+fn choose_of(
+    b: &Batch<'_>,
+    values: &ArrayRef,
+    mut f: impl FnMut(usize) -> Result<Option<Vec<usize>>>,
+) -> Result<ArrayRef> {
     let (mut indices, mut lengths, mut valid) = (Vec::new(), Vec::new(), Vec::new());
     for r in 0..b.rows {
         match f(r)? {
@@ -178,7 +218,15 @@ fn choose_of(b: &Batch<'_>, values: &ArrayRef, mut f: impl FnMut(usize) -> Resul
 /// `sort_array(array, ascending)`: NULLs first ascending, last descending.
 pub fn sort(b: &Batch<'_>) -> Result<ArrayRef> {
     let (list, ascending) = (b.list(0), b.bool(1));
-    let compare = make_comparator(list.values(), list.values(), SortOptions { descending: false, nulls_first: true }).ours()?;
+    let compare = make_comparator(
+        list.values(),
+        list.values(),
+        SortOptions {
+            descending: false,
+            nulls_first: true,
+        },
+    )
+    .ours()?;
     choose(b, list, |r| {
         if b.any_null(r) {
             return Ok(None);
@@ -193,7 +241,15 @@ pub fn sort(b: &Batch<'_>) -> Result<ArrayRef> {
 /// `array_sort(array)`: ascending, NULLs last.
 pub fn sort_nulls_last(b: &Batch<'_>) -> Result<ArrayRef> {
     let list = b.list(0);
-    let compare = make_comparator(list.values(), list.values(), SortOptions { descending: false, nulls_first: false }).ours()?;
+    let compare = make_comparator(
+        list.values(),
+        list.values(),
+        SortOptions {
+            descending: false,
+            nulls_first: false,
+        },
+    )
+    .ours()?;
     choose(b, list, |r| {
         if b.any_null(r) {
             return Ok(None);
@@ -207,7 +263,9 @@ pub fn sort_nulls_last(b: &Batch<'_>) -> Result<ArrayRef> {
 /// `reverse(array)`.
 pub fn reverse(b: &Batch<'_>) -> Result<ArrayRef> {
     let list = b.list(0);
-    choose(b, list, |r| Ok((!b.any_null(r)).then(|| range(list, r).rev().collect())))
+    choose(b, list, |r| {
+        Ok((!b.any_null(r)).then(|| range(list, r).rev().collect()))
+    })
 }
 
 /// `slice(array, start, length)`.
@@ -229,11 +287,17 @@ pub fn slice(b: &Batch<'_>) -> Result<ArrayRef> {
                 .param("length", count)
                 .param("functionName", "`slice`"));
         }
-        let first = if from > 0 { from as i64 - 1 } else { items.len() as i64 + i64::from(from) };
+        let first = if from > 0 {
+            from as i64 - 1
+        } else {
+            items.len() as i64 + i64::from(from)
+        };
         if first < 0 {
             return Ok(Some(Vec::new()));
         }
-        Ok(Some(items.skip(first as usize).take(count as usize).collect()))
+        Ok(Some(
+            items.skip(first as usize).take(count as usize).collect(),
+        ))
     })
 }
 
@@ -245,25 +309,39 @@ pub fn remove(b: &Batch<'_>) -> Result<ArrayRef> {
         if b.any_null(r) {
             return Ok(None);
         }
-        Ok(Some(range(list, r).filter(|n| list.values().is_null(*n) || compare(*n, r) != Ordering::Equal).collect()))
+        Ok(Some(
+            range(list, r)
+                .filter(|n| list.values().is_null(*n) || compare(*n, r) != Ordering::Equal)
+                .collect(),
+        ))
     })
 }
 
 /// `array_compact(array)`: without its NULLs.
 pub fn compact(b: &Batch<'_>) -> Result<ArrayRef> {
     let list = b.list(0);
-    choose(b, list, |r| Ok((!b.any_null(r)).then(|| range(list, r).filter(|n| !list.values().is_null(*n)).collect())))
+    choose(b, list, |r| {
+        Ok((!b.any_null(r)).then(|| {
+            range(list, r)
+                .filter(|n| !list.values().is_null(*n))
+                .collect()
+        }))
+    })
 }
 
 /// Rows of a comparable form, equal exactly where the values are.
 fn keys(values: &[&ArrayRef]) -> Result<Vec<Vec<Vec<u8>>>> {
-    let Some(first) = values.first() else { return Ok(Vec::new()) };
+    let Some(first) = values.first() else {
+        return Ok(Vec::new());
+    };
     let converter = RowConverter::new(vec![SortField::new(first.data_type().clone())]).ours()?;
     values
         .iter()
         .map(|v| {
             let rows = converter.convert_columns(&[Arc::clone(v)]).ours()?;
-            Ok((0..v.len()).map(|n| rows.row(n).as_ref().to_vec()).collect())
+            Ok((0..v.len())
+                .map(|n| rows.row(n).as_ref().to_vec())
+                .collect())
         })
         .collect()
 }
@@ -277,7 +355,11 @@ pub fn distinct(b: &Batch<'_>) -> Result<ArrayRef> {
             return Ok(None);
         }
         let mut seen = HashSet::new();
-        Ok(Some(range(list, r).filter(|n| seen.insert(&keys[0][*n])).collect()))
+        Ok(Some(
+            range(list, r)
+                .filter(|n| seen.insert(&keys[0][*n]))
+                .collect(),
+        ))
     })
 }
 
@@ -307,10 +389,15 @@ fn set(b: &Batch<'_>, keep: fn(&Vec<u8>, &KeySet<'_>) -> bool, both: bool) -> Re
         }
         let right: KeySet<'_> = range(y, r).map(|n| &keys[1][n]).collect();
         let mut seen = HashSet::new();
-        let mut out: Vec<usize> =
-            range(x, r).filter(|n| keep(&keys[0][*n], &right) && seen.insert(&keys[0][*n])).collect();
+        let mut out: Vec<usize> = range(x, r)
+            .filter(|n| keep(&keys[0][*n], &right) && seen.insert(&keys[0][*n]))
+            .collect();
         if both {
-            out.extend(range(y, r).filter(|n| seen.insert(&keys[1][*n])).map(|n| n + shift));
+            out.extend(
+                range(y, r)
+                    .filter(|n| seen.insert(&keys[1][*n]))
+                    .map(|n| n + shift),
+            );
         }
         Ok(Some(out))
     })
@@ -321,13 +408,21 @@ pub fn overlap(b: &Batch<'_>) -> Result<ArrayRef> {
     let (x, y) = (b.list(0), b.list(1));
     let keys = keys(&[x.values(), y.values()])?;
     b.rows(|r| {
-        let right: KeySet<'_> = range(y, r).filter(|n| !y.values().is_null(*n)).map(|n| &keys[1][n]).collect();
+        let right: KeySet<'_> = range(y, r)
+            .filter(|n| !y.values().is_null(*n))
+            .map(|n| &keys[1][n])
+            .collect();
         if range(x, r).any(|n| !x.values().is_null(n) && right.contains(&keys[0][n])) {
             return Ok(Some(true));
         }
-        let holds_null = range(x, r).any(|n| x.values().is_null(n)) || range(y, r).any(|n| y.values().is_null(n));
+        let holds_null = range(x, r).any(|n| x.values().is_null(n))
+            || range(y, r).any(|n| y.values().is_null(n));
         let both = !range(x, r).is_empty() && !range(y, r).is_empty();
-        Ok(if holds_null && both { None } else { Some(false) })
+        Ok(if holds_null && both {
+            None
+        } else {
+            Some(false)
+        })
     })
 }
 
@@ -344,7 +439,13 @@ pub fn concatenate(b: &Batch<'_>) -> Result<ArrayRef> {
         if b.any_null(r) {
             return Ok(None);
         }
-        Ok(Some(lists.iter().zip(&shifts).flat_map(|(l, s)| range(l, r).map(move |n| n + s)).collect()))
+        Ok(Some(
+            lists
+                .iter()
+                .zip(&shifts)
+                .flat_map(|(l, s)| range(l, r).map(move |n| n + s))
+                .collect(),
+        ))
     })
 }
 
@@ -356,7 +457,9 @@ pub fn flatten(b: &Batch<'_>) -> Result<ArrayRef> {
         if b.any_null(r) || range(outer, r).any(|n| inner.is_null(n)) {
             return Ok(None);
         }
-        Ok(Some(range(outer, r).flat_map(|n| range(inner, n)).collect()))
+        Ok(Some(
+            range(outer, r).flat_map(|n| range(inner, n)).collect(),
+        ))
     })
 }
 
@@ -370,7 +473,11 @@ pub fn append(b: &Batch<'_>) -> Result<ArrayRef> {
             return Ok(None);
         }
         let mut out: Vec<usize> = range(list, r).collect();
-        if b.env.salt == 1 { out.insert(0, shift + r) } else { out.push(shift + r) }
+        if b.env.salt == 1 {
+            out.insert(0, shift + r)
+        } else {
+            out.push(shift + r)
+        }
         Ok(Some(out))
     })
 }
@@ -378,7 +485,9 @@ pub fn append(b: &Batch<'_>) -> Result<ArrayRef> {
 /// `array_repeat(value, n)`.
 pub fn repeat(b: &Batch<'_>) -> Result<ArrayRef> {
     let count = b.i32(1);
-    choose_of(b, &b.args[0], |r| Ok((!count.is_null(r)).then(|| vec![r; count.value(r).max(0) as usize])))
+    choose_of(b, &b.args[0], |r| {
+        Ok((!count.is_null(r)).then(|| vec![r; count.value(r).max(0) as usize]))
+    })
 }
 
 /// `array_min`, `array_max`.
@@ -413,7 +522,9 @@ fn extreme(b: &Batch<'_>, wanted: Ordering) -> Result<ArrayRef> {
 /// `array_join(array, separator[, null])`.
 pub fn join(b: &Batch<'_>) -> Result<ArrayRef> {
     let (list, separator) = (b.list(0), b.str(1));
-    let DataType::Array(ty) = &b.types[0] else { return Err(internal("an array that is none")) };
+    let DataType::Array(ty) = &b.types[0] else {
+        return Err(internal("an array that is none"));
+    };
     b.all_rows(|r| {
         if list.is_null(r) || separator.is_null(r) {
             return Ok(None);
@@ -424,7 +535,12 @@ pub fn join(b: &Batch<'_>) -> Result<ArrayRef> {
             if list.values().is_null(n) {
                 parts.extend(replacement.map(str::to_owned));
             } else {
-                parts.push(text::value_text(list.values(), n, &ty.element_type, b.env.zone));
+                parts.push(text::value_text(
+                    list.values(),
+                    n,
+                    &ty.element_type,
+                    b.env.zone,
+                ));
             }
         }
         Ok(Some(parts.join(separator.value(r))))
@@ -449,8 +565,11 @@ pub fn shuffle(b: &Batch<'_>) -> Result<ArrayRef> {
 
 /// `sequence(start, stop, step)` of whole numbers, and of dates and timestamps by an interval.
 pub fn sequence(b: &Batch<'_>) -> Result<ArrayRef> {
-    let ArrowType::List(field) = arrow_type(b.ret) else { return Err(internal("an array that is none")) };
-    let (mut values, mut lengths, mut valid): (Vec<i64>, Vec<usize>, Vec<bool>) = (vec![], vec![], vec![]);
+    let ArrowType::List(field) = arrow_type(b.ret) else {
+        return Err(internal("an array that is none"));
+    };
+    let (mut values, mut lengths, mut valid): (Vec<i64>, Vec<usize>, Vec<bool>) =
+        (vec![], vec![], vec![]);
     for r in 0..b.rows {
         if b.any_null(r) {
             lengths.push(0);
@@ -462,17 +581,22 @@ pub fn sequence(b: &Batch<'_>) -> Result<ArrayRef> {
         valid.push(true);
         values.extend(items);
     }
-    let DataType::Array(element) = b.ret else { return Err(internal("an array that is none")) };
+    let DataType::Array(element) = b.ret else {
+        return Err(internal("an array that is none"));
+    };
     let values: ArrayRef = match &element.element_type {
         DataType::Date => arrow::compute::cast(
-            &arrow::compute::cast(&arrow::array::Int64Array::from(values), &ArrowType::Int32).ours()?,
+            &arrow::compute::cast(&arrow::array::Int64Array::from(values), &ArrowType::Int32)
+                .ours()?,
             field.data_type(),
         )
         .ours()?,
         DataType::Timestamp | DataType::TimestampNtz => {
-            arrow::compute::cast(&arrow::array::Int64Array::from(values), field.data_type()).ours()?
+            arrow::compute::cast(&arrow::array::Int64Array::from(values), field.data_type())
+                .ours()?
         }
-        _ => arrow::compute::cast(&arrow::array::Int64Array::from(values), field.data_type()).ours()?,
+        _ => arrow::compute::cast(&arrow::array::Int64Array::from(values), field.data_type())
+            .ours()?,
     };
     build(b, values, lengths, Some(NullBuffer::from(valid)))
 }
@@ -480,7 +604,12 @@ pub fn sequence(b: &Batch<'_>) -> Result<ArrayRef> {
 fn illegal(start: impl ToString, stop: impl ToString, step: impl ToString) -> DeltaError {
     DeltaError::unclassed(
         "java.lang.IllegalArgumentException",
-        format!("requirement failed: Illegal sequence boundaries: {} to {} by {}", start.to_string(), stop.to_string(), step.to_string()),
+        format!(
+            "requirement failed: Illegal sequence boundaries: {} to {} by {}",
+            start.to_string(),
+            stop.to_string(),
+            step.to_string()
+        ),
     )
 }
 
@@ -492,8 +621,15 @@ fn sequence_of(b: &Batch<'_>, r: usize) -> Result<Vec<i64>> {
     let mut out = Vec::new();
     if crate::types::is_integral(&b.types[0]) {
         let (start, stop) = (whole(0), whole(1));
-        let step = if b.args.len() > 2 { whole(2) } else if start <= stop { 1 } else { -1 };
-        if (step == 0 && start != stop) || (step > 0 && start > stop) || (step < 0 && start < stop) {
+        let step = if b.args.len() > 2 {
+            whole(2)
+        } else if start <= stop {
+            1
+        } else {
+            -1
+        };
+        if (step == 0 && start != stop) || (step > 0 && start > stop) || (step < 0 && start < stop)
+        {
             return Err(illegal(start, stop, step));
         }
         if step == 0 {
@@ -524,15 +660,30 @@ fn sequence_of(b: &Batch<'_>, r: usize) -> Result<Vec<i64>> {
     let (months, micros) = match b.types.get(2) {
         Some(DataType::YearMonthInterval { .. }) => (i64::from(b.year_month(2).value(r)), 0),
         Some(DataType::DayTimeInterval { .. }) => (0, b.day_time(2).value(r)),
-        _ => (0, if start <= stop { MICROS_PER_DAY } else { -MICROS_PER_DAY }),
+        _ => (
+            0,
+            if start <= stop {
+                MICROS_PER_DAY
+            } else {
+                -MICROS_PER_DAY
+            },
+        ),
     };
     let forward = months > 0 || micros > 0;
     if (months == 0 && micros == 0) || (forward && start > stop) || (!forward && start < stop) {
-        return Err(illegal(start, stop, if months != 0 { months } else { micros }));
+        return Err(illegal(
+            start,
+            stop,
+            if months != 0 { months } else { micros },
+        ));
     }
     let mut n = 0;
     loop {
-        let at = if months != 0 { time::add_months_to_wall(start, months * n).unwrap_or(i64::MAX) } else { start + micros * n };
+        let at = if months != 0 {
+            time::add_months_to_wall(start, months * n).unwrap_or(i64::MAX)
+        } else {
+            start + micros * n
+        };
         if (forward && at > stop) || (!forward && at < stop) {
             return Ok(out);
         }
@@ -549,14 +700,22 @@ fn sequence_of(b: &Batch<'_>, r: usize) -> Result<Vec<i64>> {
 
 /// `arrays_zip(a, b, …)`: structs of the elements at each position.
 pub fn zip(b: &Batch<'_>) -> Result<ArrayRef> {
-    let ArrowType::List(field) = arrow_type(b.ret) else { return Err(internal("an array that is none")) };
-    let ArrowType::Struct(fields) = field.data_type() else { return Err(internal("a struct that is none")) };
+    let ArrowType::List(field) = arrow_type(b.ret) else {
+        return Err(internal("an array that is none"));
+    };
+    let ArrowType::Struct(fields) = field.data_type() else {
+        return Err(internal("a struct that is none"));
+    };
     let lists: Vec<&ListArray> = (0..b.args.len()).map(|n| b.list(n)).collect();
     let mut picks: Vec<Vec<Option<u32>>> = vec![Vec::new(); lists.len()];
     let (mut lengths, mut valid) = (Vec::new(), Vec::new());
     for r in 0..b.rows {
         let ok = !b.any_null(r);
-        let length = if ok { lists.iter().map(|l| range(l, r).len()).max().unwrap_or(0) } else { 0 };
+        let length = if ok {
+            lists.iter().map(|l| range(l, r).len()).max().unwrap_or(0)
+        } else {
+            0
+        };
         for (list, pick) in lists.iter().zip(&mut picks) {
             let items = range(list, r);
             pick.extend((0..length).map(|n| (n < items.len()).then(|| (items.start + n) as u32)));
@@ -570,6 +729,8 @@ pub fn zip(b: &Batch<'_>) -> Result<ArrayRef> {
         .zip(picks)
         .map(|(l, p)| take(l.values(), &UInt32Array::from(p), None).ours())
         .collect::<Result<Vec<_>>>()?;
-    let entries = arrow::array::StructArray::try_new_with_length(fields.clone(), columns, None, total).ours()?;
+    let entries =
+        arrow::array::StructArray::try_new_with_length(fields.clone(), columns, None, total)
+            .ours()?;
     build(b, Arc::new(entries), lengths, Some(NullBuffer::from(valid)))
 }

@@ -3,19 +3,23 @@
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, ListArray, MapArray, StructArray, new_null_array};
-use arrow::datatypes::{DataType as ArrowType, Date32Type, DurationMicrosecondType, IntervalYearMonthType, TimestampMicrosecondType, i256};
+use arrow::datatypes::{
+    DataType as ArrowType, Date32Type, DurationMicrosecondType, IntervalYearMonthType,
+    TimestampMicrosecondType, i256,
+};
+use deltaic_protocol::Result;
 use deltaic_protocol::schema::DataType;
-use deltaic_protocol::{DeltaError, Result};
 
+use super::cast_context::Context;
 use super::cast_text;
 use super::decimal::{self, Rounding};
-use super::values::{Number, number, sql_value};
+use super::values::{Number, number};
 use crate::error::internal;
-use crate::kernel::{Batch, Cell, Env};
+use crate::kernel::Batch;
 use crate::node::CastMode;
 use crate::text;
 use crate::time::{self, MICROS_PER_DAY, MICROS_PER_SECOND};
-use crate::types::{arrow_type, is_integral, is_numeric, shown};
+use crate::types::{arrow_type, is_integral, is_numeric};
 
 /// The kernel of an ANSI cast.
 pub fn ansi(b: &Batch<'_>) -> Result<ArrayRef> {
@@ -37,14 +41,6 @@ fn one(b: &Batch<'_>, mode: CastMode) -> Result<ArrayRef> {
     context.array(&b.args[0], &b.types[0], b.ret)
 }
 
-/// How a cast runs.
-pub struct Context<'a> {
-    /// What happens to values that do not fit.
-    pub mode: CastMode,
-    /// The session.
-    pub env: &'a Env,
-}
-
 impl Context<'_> {
     /// Cast all rows of an array.
     pub fn array(&self, array: &ArrayRef, from: &DataType, to: &DataType) -> Result<ArrayRef> {
@@ -54,7 +50,9 @@ impl Context<'_> {
         }
         match (from, to) {
             (Void, _) => Ok(new_null_array(&arrow_type(to), array.len())),
-            (_, String) => self.rows(array, to, |row| Ok(Some(text::value_text(array, row, from, self.env.zone)))),
+            (_, String) => self.rows(array, to, |row| {
+                Ok(Some(text::value_text(array, row, from, self.env.zone)))
+            }),
             (String, _) => cast_text::from_string(self, array, to),
             (Array(f), Array(t)) => self.list(array, &f.element_type, &t.element_type, to),
             (Map(_), Map(_)) => self.map(array, from, to),
@@ -67,54 +65,72 @@ impl Context<'_> {
                     .zip(source.columns())
                     .map(|((f, t), c)| self.array(c, &f.data_type, &t.data_type))
                     .collect::<Result<Vec<_>>>()?;
-                let ArrowType::Struct(fields) = arrow_type(to) else { return Err(internal("a struct that is none")) };
-                StructArray::try_new_with_length(fields, columns, source.nulls().cloned(), array.len())
-                    .map(|s| Arc::new(s) as ArrayRef)
-                    .map_err(|e| internal(e.to_string()))
+                let ArrowType::Struct(fields) = arrow_type(to) else {
+                    return Err(internal("a struct that is none"));
+                };
+                StructArray::try_new_with_length(
+                    fields,
+                    columns,
+                    source.nulls().cloned(),
+                    array.len(),
+                )
+                .map(|s| Arc::new(s) as ArrayRef)
+                .map_err(|e| internal(e.to_string()))
             }
             _ => self.scalar(array, from, to),
         }
     }
 
-    fn list(&self, array: &ArrayRef, from: &DataType, to: &DataType, whole: &DataType) -> Result<ArrayRef> {
+    fn list(
+        &self,
+        array: &ArrayRef,
+        from: &DataType,
+        to: &DataType,
+        whole: &DataType,
+    ) -> Result<ArrayRef> {
         let source = array.as_list::<i32>();
         let values = self.array(source.values(), from, to)?;
-        let ArrowType::List(field) = arrow_type(whole) else { return Err(internal("an array that is none")) };
-        let field = if values.null_count() > 0 { Arc::new(field.as_ref().clone().with_nullable(true)) } else { field };
-        ListArray::try_new(field, source.offsets().clone(), values, source.nulls().cloned())
-            .map(|l| Arc::new(l) as ArrayRef)
-            .map_err(|e| internal(e.to_string()))
+        let ArrowType::List(field) = arrow_type(whole) else {
+            return Err(internal("an array that is none"));
+        };
+        let field = if values.null_count() > 0 {
+            Arc::new(field.as_ref().clone().with_nullable(true))
+        } else {
+            field
+        };
+        ListArray::try_new(
+            field,
+            source.offsets().clone(),
+            values,
+            source.nulls().cloned(),
+        )
+        .map(|l| Arc::new(l) as ArrayRef)
+        .map_err(|e| internal(e.to_string()))
     }
 
     fn map(&self, array: &ArrayRef, from: &DataType, to: &DataType) -> Result<ArrayRef> {
-        let (DataType::Map(f), DataType::Map(t), ArrowType::Map(entry, sorted)) = (from, to, arrow_type(to)) else {
+        let (DataType::Map(f), DataType::Map(t), ArrowType::Map(entry, sorted)) =
+            (from, to, arrow_type(to))
+        else {
             return Err(internal("a map that is none"));
         };
         let source = array.as_map();
         let keys = self.array(source.keys(), &f.key_type, &t.key_type)?;
         let values = self.array(source.values(), &f.value_type, &t.value_type)?;
-        let ArrowType::Struct(fields) = entry.data_type() else { return Err(internal("a map that is none")) };
-        let entries = StructArray::try_new(fields.clone(), vec![keys, values], None).map_err(|e| internal(e.to_string()))?;
-        MapArray::try_new(Arc::clone(&entry), source.offsets().clone(), entries, source.nulls().cloned(), sorted)
-            .map(|m| Arc::new(m) as ArrayRef)
-            .map_err(|e| internal(e.to_string()))
-    }
-
-    /// A result row by row. NULL stays NULL; in TRY mode an error is NULL too.
-    pub fn rows<T: Cell>(&self, array: &ArrayRef, to: &DataType, mut f: impl FnMut(usize) -> Result<Option<T>>) -> Result<ArrayRef> {
-        let mut out = Vec::with_capacity(array.len());
-        for row in 0..array.len() {
-            if array.is_null(row) {
-                out.push(None);
-                continue;
-            }
-            match f(row) {
-                Ok(v) => out.push(v),
-                Err(_) if self.mode == CastMode::Try || !self.env.ansi => out.push(None),
-                Err(e) => return Err(e),
-            }
-        }
-        Ok(T::array(out, to))
+        let ArrowType::Struct(fields) = entry.data_type() else {
+            return Err(internal("a map that is none"));
+        };
+        let entries = StructArray::try_new(fields.clone(), vec![keys, values], None)
+            .map_err(|e| internal(e.to_string()))?;
+        MapArray::try_new(
+            Arc::clone(&entry),
+            source.offsets().clone(),
+            entries,
+            source.nulls().cloned(),
+            sorted,
+        )
+        .map(|m| Arc::new(m) as ArrayRef)
+        .map_err(|e| internal(e.to_string()))
     }
 
     fn scalar(&self, array: &ArrayRef, from: &DataType, to: &DataType) -> Result<ArrayRef> {
@@ -124,7 +140,9 @@ impl Context<'_> {
         match (from, to) {
             (Boolean, _) if is_numeric(to) => {
                 let source = array.as_boolean();
-                self.numbers(array, from, to, |row| Some(Number::Whole(i64::from(source.value(row)))))
+                self.numbers(array, from, to, |row| {
+                    Some(Number::Whole(i64::from(source.value(row))))
+                })
             }
             (_, Boolean) if is_numeric(from) => self.rows(array, to, |row| {
                 Ok(number(array, row, from).map(|n| match n {
@@ -134,17 +152,36 @@ impl Context<'_> {
                     Number::Double(v) => v != 0.0,
                 }))
             }),
-            _ if is_numeric(from) && is_numeric(to) => self.numbers(array, from, to, |row| number(array, row, from)),
-            (_, Timestamp) if is_numeric(from) => self.rows(array, to, |row| match number(array, row, from) {
-                Some(Number::Whole(v)) => Ok(Some(v.saturating_mul(MICROS_PER_SECOND))),
-                Some(Number::Decimal(v, scale)) => {
-                    let micros = decimal::rescale(i256::from_i128(v), i32::from(scale), 6, Rounding::Down);
-                    micros.to_i128().and_then(|m| i64::try_from(m).ok()).map(Some).ok_or_else(|| overflow(row))
-                }
-                Some(Number::Float(v)) => self.seconds(f64::from(v)).map(Some).ok_or_else(|| self.invalid(array, row, from, to)),
-                Some(Number::Double(v)) => self.seconds(v).map(Some).ok_or_else(|| self.invalid(array, row, from, to)),
-                None => Ok(None),
-            }),
+            _ if is_numeric(from) && is_numeric(to) => {
+                self.numbers(array, from, to, |row| number(array, row, from))
+            }
+            (_, Timestamp) if is_numeric(from) => {
+                self.rows(array, to, |row| match number(array, row, from) {
+                    Some(Number::Whole(v)) => Ok(Some(v.saturating_mul(MICROS_PER_SECOND))),
+                    Some(Number::Decimal(v, scale)) => {
+                        let micros = decimal::rescale(
+                            i256::from_i128(v),
+                            i32::from(scale),
+                            6,
+                            Rounding::Down,
+                        );
+                        micros
+                            .to_i128()
+                            .and_then(|m| i64::try_from(m).ok())
+                            .map(Some)
+                            .ok_or_else(|| overflow(row))
+                    }
+                    Some(Number::Float(v)) => self
+                        .seconds(f64::from(v))
+                        .map(Some)
+                        .ok_or_else(|| self.invalid(array, row, from, to)),
+                    Some(Number::Double(v)) => self
+                        .seconds(v)
+                        .map(Some)
+                        .ok_or_else(|| self.invalid(array, row, from, to)),
+                    None => Ok(None),
+                })
+            }
             (Timestamp, _) if is_numeric(to) => {
                 let source = array.as_primitive::<TimestampMicrosecondType>();
                 self.numbers(array, from, to, |row| {
@@ -160,7 +197,11 @@ impl Context<'_> {
                 let source = array.as_primitive::<Date32Type>();
                 self.rows(array, to, |row| {
                     let day = source.value(row);
-                    Ok(Some(if *to == Timestamp { time::start_of_day(day, zone) } else { i64::from(day) * MICROS_PER_DAY }))
+                    Ok(Some(if *to == Timestamp {
+                        time::start_of_day(day, zone)
+                    } else {
+                        i64::from(day) * MICROS_PER_DAY
+                    }))
                 })
             }
             (Timestamp | TimestampNtz, Date) => {
@@ -176,11 +217,15 @@ impl Context<'_> {
             }
             (Timestamp, TimestampNtz) => {
                 let source = array.as_primitive::<TimestampMicrosecondType>();
-                self.rows(array, to, |row| Ok(Some(time::to_wall(source.value(row), zone))))
+                self.rows(array, to, |row| {
+                    Ok(Some(time::to_wall(source.value(row), zone)))
+                })
             }
             (TimestampNtz, Timestamp) => {
                 let source = array.as_primitive::<TimestampMicrosecondType>();
-                self.rows(array, to, |row| Ok(Some(time::from_wall(source.value(row), zone))))
+                self.rows(array, to, |row| {
+                    Ok(Some(time::from_wall(source.value(row), zone)))
+                })
             }
             (YearMonthInterval { .. }, YearMonthInterval { end, .. }) => {
                 let source = array.as_primitive::<IntervalYearMonthType>();
@@ -192,12 +237,20 @@ impl Context<'_> {
             (DayTimeInterval { .. }, DayTimeInterval { end, .. }) => {
                 let source = array.as_primitive::<DurationMicrosecondType>();
                 let unit = cast_text::day_time_unit(*end);
-                self.rows(array, to, |row| Ok(Some(if *end == 3 { source.value(row) } else { source.value(row) / unit * unit })))
+                self.rows(array, to, |row| {
+                    Ok(Some(if *end == 3 {
+                        source.value(row)
+                    } else {
+                        source.value(row) / unit * unit
+                    }))
+                })
             }
             (YearMonthInterval { end, .. }, _) if is_numeric(to) => {
                 let source = array.as_primitive::<IntervalYearMonthType>();
                 self.numbers(array, from, to, |row| {
-                    Some(Number::Whole(i64::from(source.value(row)) / if *end == 0 { 12 } else { 1 }))
+                    Some(Number::Whole(
+                        i64::from(source.value(row)) / if *end == 0 { 12 } else { 1 },
+                    ))
                 })
             }
             (DayTimeInterval { end, .. }, _) if is_numeric(to) => {
@@ -212,33 +265,57 @@ impl Context<'_> {
                 })
             }
             (_, YearMonthInterval { end, .. }) if is_numeric(from) => self.rows(array, to, |row| {
-                let months = whole(number(array, row, from)).and_then(|v| v.checked_mul(if *end == 0 { 12 } else { 1 }));
-                months.and_then(|m| i32::try_from(m).ok()).map(Some).ok_or_else(|| overflow(row))
+                let months = whole(number(array, row, from))
+                    .and_then(|v| v.checked_mul(if *end == 0 { 12 } else { 1 }));
+                months
+                    .and_then(|m| i32::try_from(m).ok())
+                    .map(Some)
+                    .ok_or_else(|| overflow(row))
             }),
             (_, DayTimeInterval { end, .. }) if is_numeric(from) => {
                 let unit = cast_text::day_time_unit(*end);
                 self.rows(array, to, |row| {
-                    whole(number(array, row, from)).and_then(|v| v.checked_mul(unit)).map(Some).ok_or_else(|| overflow(row))
+                    whole(number(array, row, from))
+                        .and_then(|v| v.checked_mul(unit))
+                        .map(Some)
+                        .ok_or_else(|| overflow(row))
                 })
             }
-            (Binary, _) | (_, Binary) => Err(internal(format!("no cast from {} to {}", from.sql(), to.sql()))),
-            _ => Err(internal(format!("no cast from {} to {}", from.sql(), to.sql()))),
+            (Binary, _) | (_, Binary) => Err(internal(format!(
+                "no cast from {} to {}",
+                from.sql(),
+                to.sql()
+            ))),
+            _ => Err(internal(format!(
+                "no cast from {} to {}",
+                from.sql(),
+                to.sql()
+            ))),
         }
     }
 
     fn seconds(&self, v: f64) -> Option<i64> {
-        v.is_finite().then_some((v * MICROS_PER_SECOND as f64) as i64)
+        v.is_finite()
+            .then_some((v * MICROS_PER_SECOND as f64) as i64)
     }
 
     /// Numbers into another numeric type.
-    fn numbers(&self, array: &ArrayRef, from: &DataType, to: &DataType, value: impl Fn(usize) -> Option<Number>) -> Result<ArrayRef> {
+    fn numbers(
+        &self,
+        array: &ArrayRef,
+        from: &DataType,
+        to: &DataType,
+        value: impl Fn(usize) -> Option<Number>,
+    ) -> Result<ArrayRef> {
         macro_rules! whole {
             ($native:ty) => {
                 self.rows(array, to, |row| {
                     let Some(n) = value(row) else { return Ok(None) };
                     match whole(Some(n)).and_then(|v| <$native>::try_from(v).ok()) {
                         Some(v) => Ok(Some(v)),
-                        None if !self.env.ansi && self.mode != CastMode::Try => Ok(Some(wrapped(n) as $native)),
+                        None if !self.env.ansi && self.mode != CastMode::Try => {
+                            Ok(Some(wrapped(n) as $native))
+                        }
                         None => Err(self.overflow(array, row, from, to)),
                     }
                 })
@@ -272,63 +349,31 @@ impl Context<'_> {
                     Number::Decimal(v, s) => (i256::from_i128(v), i32::from(s)),
                     Number::Float(v) if !v.is_finite() => return Ok(None),
                     Number::Double(v) if !v.is_finite() => return Ok(None),
-                    Number::Float(v) => decimal::parse(&format!("{v:e}")).unwrap_or((power_of_75(), 0)),
-                    Number::Double(v) => decimal::parse(&format!("{v:e}")).unwrap_or((power_of_75(), 0)),
+                    Number::Float(v) => {
+                        decimal::parse(&format!("{v:e}")).unwrap_or((power_of_75(), 0))
+                    }
+                    Number::Double(v) => {
+                        decimal::parse(&format!("{v:e}")).unwrap_or((power_of_75(), 0))
+                    }
                 };
                 if from_scale - i32::from(*scale) > 76 {
                     return Ok(Some(0));
                 }
-                let scaled = decimal::rescale(unscaled, from_scale, i32::from(*scale), Rounding::HalfUp);
+                let scaled =
+                    decimal::rescale(unscaled, from_scale, i32::from(*scale), Rounding::HalfUp);
                 match decimal::fit(scaled, *precision) {
                     Some(v) => Ok(Some(v)),
-                    None if self.mode == CastMode::Insert => Err(self.overflow(array, row, from, to)),
-                    None => Err(decimal::out_of_range(&decimal::show(unscaled, from_scale), *precision, *scale)),
+                    None if self.mode == CastMode::Insert => {
+                        Err(self.overflow(array, row, from, to))
+                    }
+                    None => Err(decimal::out_of_range(
+                        &decimal::show(unscaled, from_scale),
+                        *precision,
+                        *scale,
+                    )),
                 }
             }),
             _ => Err(internal(format!("{} is no number", to.sql()))),
-        }
-    }
-
-    /// The error of a value outside the target's range.
-    pub fn overflow(&self, array: &ArrayRef, row: usize, from: &DataType, to: &DataType) -> DeltaError {
-        match (self.mode, &self.env.column) {
-            (CastMode::Insert, Some(column)) => match column.strip_prefix("update ") {
-                Some(column) => DeltaError::new("DELTA_CAST_OVERFLOW_IN_TABLE_WRITE")
-                    .param("sourceType", shown(from))
-                    .param("targetType", shown(to))
-                    .param("columnName", column)
-                    .param("storeAssignmentPolicyFlag", "spark.sql.storeAssignmentPolicy")
-                    .param(
-                        "updateAndMergeCastingFollowsAnsiEnabledFlag",
-                        "spark.databricks.delta.updateAndMergeCastingFollowsAnsiEnabledFlag",
-                    )
-                    .param("ansiEnabledFlag", "spark.sql.ansi.enabled"),
-                None => DeltaError::new("CAST_OVERFLOW_IN_TABLE_INSERT")
-                    .param("sourceType", shown(from))
-                    .param("targetType", shown(to))
-                    .param("columnName", column),
-            },
-            _ => DeltaError::new("CAST_OVERFLOW")
-                .param("value", sql_value(array, row, from, self.env.zone))
-                .param("sourceType", shown(from))
-                .param("targetType", shown(to))
-                .param("ansiConfig", crate::error::ANSI_CONFIG),
-        }
-    }
-
-    /// The error of a value that the target cannot read.
-    pub fn invalid(&self, array: &ArrayRef, row: usize, from: &DataType, to: &DataType) -> DeltaError {
-        let error = DeltaError::new("CAST_INVALID_INPUT")
-            .param("expression", sql_value(array, row, from, self.env.zone))
-            .param("sourceType", shown(from))
-            .param("targetType", shown(to))
-            .param("ansiConfig", crate::error::ANSI_CONFIG);
-        match to {
-            DataType::Date | DataType::Timestamp | DataType::TimestampNtz => {
-                error.with_java_class("org.apache.spark.SparkDateTimeException")
-            }
-            DataType::Boolean => error.with_java_class("org.apache.spark.SparkRuntimeException"),
-            _ => error,
         }
     }
 }
@@ -341,13 +386,17 @@ fn power_of_75() -> i256 {
 fn whole(n: Option<Number>) -> Option<i64> {
     let float = |v: f64| {
         let v = v.trunc();
-        (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&v).then_some(v as i64)
+        (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0)
+            .contains(&v)
+            .then_some(v as i64)
     };
     match n? {
         Number::Whole(v) => Some(v),
-        Number::Decimal(v, s) => decimal::rescale(i256::from_i128(v), i32::from(s), 0, Rounding::Down)
-            .to_i128()
-            .and_then(|v| i64::try_from(v).ok()),
+        Number::Decimal(v, s) => {
+            decimal::rescale(i256::from_i128(v), i32::from(s), 0, Rounding::Down)
+                .to_i128()
+                .and_then(|v| i64::try_from(v).ok())
+        }
         Number::Float(v) => float(f64::from(v)),
         Number::Double(v) => float(v),
     }
@@ -357,7 +406,9 @@ fn wrapped(n: Number) -> i64 {
     match n {
         Number::Whole(v) => v,
         Number::Decimal(v, s) => {
-            decimal::rescale(i256::from_i128(v), i32::from(s), 0, Rounding::Down).to_i128().unwrap_or(0) as i64
+            decimal::rescale(i256::from_i128(v), i32::from(s), 0, Rounding::Down)
+                .to_i128()
+                .unwrap_or(0) as i64
         }
         Number::Float(v) => v as i64,
         Number::Double(v) => v as i64,

@@ -4,10 +4,12 @@ use arrow::array::{ArrayRef, AsArray};
 use deltaic_protocol::Result;
 use deltaic_protocol::schema::DataType;
 
-use super::cast::Context;
+use super::cast_context::Context;
 use super::decimal;
 use crate::error::internal;
-use crate::time::{self, MICROS_PER_DAY, MICROS_PER_HOUR, MICROS_PER_MINUTE, MICROS_PER_SECOND, interval};
+use crate::time::{
+    self, MICROS_PER_DAY, MICROS_PER_HOUR, MICROS_PER_MINUTE, MICROS_PER_SECOND, interval,
+};
 
 /// Texts into another type.
 pub fn from_string(c: &Context<'_>, array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
@@ -16,18 +18,26 @@ pub fn from_string(c: &Context<'_>, array: &ArrayRef, to: &DataType) -> Result<A
     let (zone, today) = (c.env.zone, time::day_of(c.env.now_us, c.env.zone));
     macro_rules! parsed {
         ($f:expr) => {
-            c.rows(array, to, |row| $f(texts.value(row)).map(Some).ok_or_else(|| invalid(row)))
+            c.rows(array, to, |row| {
+                $f(texts.value(row)).map(Some).ok_or_else(|| invalid(row))
+            })
         };
     }
     match to {
-        DataType::Binary => c.rows(array, to, |row| Ok(Some(texts.value(row).as_bytes().to_vec()))),
+        DataType::Binary => c.rows(array, to, |row| {
+            Ok(Some(texts.value(row).as_bytes().to_vec()))
+        }),
         DataType::Boolean => parsed!(boolean),
         DataType::Byte => parsed!(|t| integer(t).and_then(|v| i8::try_from(v).ok())),
         DataType::Short => parsed!(|t| integer(t).and_then(|v| i16::try_from(v).ok())),
         DataType::Integer => parsed!(|t| integer(t).and_then(|v| i32::try_from(v).ok())),
         DataType::Long => parsed!(integer),
-        DataType::Float => parsed!(|t: &str| double(t, |t| t.parse::<f32>().ok(), f32::NAN, f32::INFINITY)),
-        DataType::Double => parsed!(|t: &str| double(t, |t| t.parse::<f64>().ok(), f64::NAN, f64::INFINITY)),
+        DataType::Float => {
+            parsed!(|t: &str| double(t, |t| t.parse::<f32>().ok(), f32::NAN, f32::INFINITY))
+        }
+        DataType::Double => {
+            parsed!(|t: &str| double(t, |t| t.parse::<f64>().ok(), f64::NAN, f64::INFINITY))
+        }
         DataType::Decimal { precision, scale } => c.rows(array, to, |row| {
             match decimal::read(texts.value(row), *precision, *scale)? {
                 Some(v) => Ok(Some(v)),
@@ -66,7 +76,12 @@ pub fn integer(text: &str) -> Option<i64> {
     text.parse().ok()
 }
 
-fn double<F: Copy + std::ops::Neg<Output = F>>(text: &str, parse: impl Fn(&str) -> Option<F>, nan: F, infinity: F) -> Option<F> {
+fn double<F: Copy + std::ops::Neg<Output = F>>(
+    text: &str,
+    parse: impl Fn(&str) -> Option<F>,
+    nan: F,
+    infinity: F,
+) -> Option<F> {
     let text = trim(text);
     match text.to_ascii_lowercase().as_str() {
         "nan" => return Some(nan),
@@ -75,7 +90,10 @@ fn double<F: Copy + std::ops::Neg<Output = F>>(text: &str, parse: impl Fn(&str) 
         _ => {}
     }
     let number = text.strip_suffix(['d', 'D', 'f', 'F']).unwrap_or(text);
-    number.ends_with(|c: char| c.is_ascii_digit() || c == '.').then(|| parse(number)).flatten()
+    number
+        .ends_with(|c: char| c.is_ascii_digit() || c == '.')
+        .then(|| parse(number))
+        .flatten()
 }
 
 fn year_month(text: &str, start: u8, end: u8) -> Option<i64> {
@@ -94,7 +112,8 @@ fn day_time(text: &str, start: u8, end: u8) -> Option<i64> {
 /// The quoted part of `INTERVAL '…' UNIT`.
 fn literal_value(text: &str) -> Option<&str> {
     let text = text.trim();
-    text.get(..8).filter(|w| w.eq_ignore_ascii_case("interval"))?;
+    text.get(..8)
+        .filter(|w| w.eq_ignore_ascii_case("interval"))?;
     let open = text.find('\'')?;
     let close = text.rfind('\'')?;
     text.get(open + 1..close)

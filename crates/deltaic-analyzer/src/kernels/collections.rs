@@ -4,7 +4,9 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, MapArray, StructArray, UInt32Array, make_comparator, new_null_array};
+use arrow::array::{
+    Array, ArrayRef, AsArray, MapArray, StructArray, UInt32Array, make_comparator, new_null_array,
+};
 use arrow::buffer::{NullBuffer, OffsetBuffer};
 use arrow::compute::{SortOptions, cast, concat, interleave, take};
 use arrow::datatypes::DataType as ArrowType;
@@ -19,15 +21,29 @@ use crate::text;
 use crate::types::arrow_type;
 
 /// A map of the result type out of keys, values and lengths; a key may stand once only, and never be NULL.
-fn build(b: &Batch<'_>, keys: ArrayRef, values: ArrayRef, lengths: Vec<usize>, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+fn build(
+    b: &Batch<'_>,
+    keys: ArrayRef,
+    values: ArrayRef,
+    lengths: Vec<usize>,
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef> {
     let (ArrowType::Map(entry, sorted), DataType::Map(ty)) = (arrow_type(b.ret), b.ret) else {
         return Err(internal("a map that is none"));
     };
-    let ArrowType::Struct(fields) = entry.data_type() else { return Err(internal("a map that is none")) };
+    let ArrowType::Struct(fields) = entry.data_type() else {
+        return Err(internal("a map that is none"));
+    };
     if keys.null_count() > 0 {
         return Err(DeltaError::new("NULL_MAP_KEY"));
     }
-    let adapt = |a: ArrayRef, to: &ArrowType| if a.data_type() == to { Ok(a) } else { cast(&a, to).ours() };
+    let adapt = |a: ArrayRef, to: &ArrowType| {
+        if a.data_type() == to {
+            Ok(a)
+        } else {
+            cast(&a, to).ours()
+        }
+    };
     let keys = adapt(keys, fields[0].data_type())?;
     let values = adapt(values, fields[1].data_type())?;
     if !keys.is_empty() {
@@ -47,24 +63,57 @@ fn build(b: &Batch<'_>, keys: ArrayRef, values: ArrayRef, lengths: Vec<usize>, n
         }
     }
     let fields = if values.null_count() > 0 && !fields[1].is_nullable() {
-        vec![Arc::clone(&fields[0]), Arc::new(fields[1].as_ref().clone().with_nullable(true))].into()
+        vec![
+            Arc::clone(&fields[0]),
+            Arc::new(fields[1].as_ref().clone().with_nullable(true)),
+        ]
+        .into()
     } else {
         fields.clone()
     };
-    let entry = Arc::new(entry.as_ref().clone().with_data_type(ArrowType::Struct(fields.clone())));
+    let entry = Arc::new(
+        entry
+            .as_ref()
+            .clone()
+            .with_data_type(ArrowType::Struct(fields.clone())),
+    );
     let entries = StructArray::try_new(fields, vec![keys, values], None).ours()?;
-    MapArray::try_new(entry, OffsetBuffer::from_lengths(lengths), entries, nulls, sorted).map(|m| Arc::new(m) as ArrayRef).ours()
+    MapArray::try_new(
+        entry,
+        OffsetBuffer::from_lengths(lengths),
+        entries,
+        nulls,
+        sorted,
+    )
+    .map(|m| Arc::new(m) as ArrayRef)
+    .ours()
 }
 
 /// `map(k1, v1, k2, v2, …)`.
 pub fn make(b: &Batch<'_>) -> Result<ArrayRef> {
     let pairs = b.args.len() / 2;
-    let ArrowType::Map(entry, _) = arrow_type(b.ret) else { return Err(internal("a map that is none")) };
-    let ArrowType::Struct(fields) = entry.data_type() else { return Err(internal("a map that is none")) };
+    let ArrowType::Map(entry, _) = arrow_type(b.ret) else {
+        return Err(internal("a map that is none"));
+    };
+    let ArrowType::Struct(fields) = entry.data_type() else {
+        return Err(internal("a map that is none"));
+    };
     let side = |n: usize| -> Result<ArrayRef> {
-        let arrays: Vec<&dyn Array> = b.args.iter().skip(n).step_by(2).map(|a| a.as_ref()).collect();
-        let picks: Vec<(usize, usize)> = (0..b.rows).flat_map(|r| (0..pairs).map(move |n| (n, r))).collect();
-        if picks.is_empty() { Ok(new_null_array(fields[n].data_type(), 0)) } else { interleave(&arrays, &picks).ours() }
+        let arrays: Vec<&dyn Array> = b
+            .args
+            .iter()
+            .skip(n)
+            .step_by(2)
+            .map(|a| a.as_ref())
+            .collect();
+        let picks: Vec<(usize, usize)> = (0..b.rows)
+            .flat_map(|r| (0..pairs).map(move |n| (n, r)))
+            .collect();
+        if picks.is_empty() {
+            Ok(new_null_array(fields[n].data_type(), 0))
+        } else {
+            interleave(&arrays, &picks).ours()
+        }
     };
     build(b, side(0)?, side(1)?, vec![pairs; b.rows], None)
 }
@@ -136,7 +185,9 @@ pub fn concatenate(b: &Batch<'_>) -> Result<ArrayRef> {
         let before = index.len();
         if ok {
             for (m, s) in maps.iter().zip(&shifts) {
-                index.extend((m.value_offsets()[r] as u32..m.value_offsets()[r + 1] as u32).map(|n| n + s));
+                index.extend(
+                    (m.value_offsets()[r] as u32..m.value_offsets()[r + 1] as u32).map(|n| n + s),
+                );
             }
         }
         lengths.push(index.len() - before);
@@ -177,7 +228,11 @@ fn spread(b: &Batch<'_>, values: &ArrayRef) -> Result<ArrayRef> {
     let map = b.map(0);
     let (mut index, mut lengths) = (vec![], vec![]);
     for r in 0..b.rows {
-        let items = if map.is_null(r) { 0..0 } else { map.value_offsets()[r] as u32..map.value_offsets()[r + 1] as u32 };
+        let items = if map.is_null(r) {
+            0..0
+        } else {
+            map.value_offsets()[r] as u32..map.value_offsets()[r + 1] as u32
+        };
         lengths.push(items.len());
         index.extend(items);
     }

@@ -23,7 +23,11 @@ fn wall(b: &Batch<'_>, n: usize, r: usize) -> i64 {
 }
 
 fn unwall(b: &Batch<'_>, micros: i64) -> i64 {
-    if *b.ret == DataType::Timestamp { time::from_wall(micros, b.env.zone) } else { micros }
+    if *b.ret == DataType::Timestamp {
+        time::from_wall(micros, b.env.zone)
+    } else {
+        micros
+    }
 }
 
 fn overflow(what: &str) -> DeltaError {
@@ -34,7 +38,9 @@ fn overflow(what: &str) -> DeltaError {
 pub fn part(b: &Batch<'_>, which: &str) -> Result<ArrayRef> {
     b.rows(|r| {
         let micros = wall(b, 0, r);
-        let Some(at) = time::wall(micros) else { return Ok(None) };
+        let Some(at) = time::wall(micros) else {
+            return Ok(None);
+        };
         let date = at.date();
         Ok(Some(match which {
             "year" => date.year(),
@@ -93,7 +99,11 @@ parts! {
 
 /// `extract(SECOND FROM …)`: with the fraction, DECIMAL(8, 6).
 pub fn seconds_with_fraction(b: &Batch<'_>) -> Result<ArrayRef> {
-    b.rows(|r| Ok(Some(i128::from(wall(b, 0, r).rem_euclid(time::MICROS_PER_MINUTE)))))
+    b.rows(|r| {
+        Ok(Some(i128::from(
+            wall(b, 0, r).rem_euclid(time::MICROS_PER_MINUTE),
+        )))
+    })
 }
 
 /// A part of an interval.
@@ -102,7 +112,11 @@ pub fn interval_part(b: &Batch<'_>) -> Result<ArrayRef> {
     match &b.types[0] {
         DataType::YearMonthInterval { .. } => b.rows(|r| {
             let months = b.year_month(0).value(r);
-            Ok(Some(if b.env.salt == 0 { months / 12 } else { months % 12 }))
+            Ok(Some(if b.env.salt == 0 {
+                months / 12
+            } else {
+                months % 12
+            }))
         }),
         _ => b.rows(|r| {
             let micros = b.day_time(0).value(r);
@@ -117,7 +131,10 @@ pub fn interval_part(b: &Batch<'_>) -> Result<ArrayRef> {
 
 /// `dayname` and `monthname`.
 pub fn day_names(b: &Batch<'_>) -> Result<ArrayRef> {
-    b.rows(|r| Ok(time::date(b.date(0).value(r)).map(|d| day_name(d.weekday().num_days_from_monday())[..3].to_owned())))
+    b.rows(|r| {
+        Ok(time::date(b.date(0).value(r))
+            .map(|d| day_name(d.weekday().num_days_from_monday())[..3].to_owned()))
+    })
 }
 /// See [`day_names`].
 pub fn month_names(b: &Batch<'_>) -> Result<ArrayRef> {
@@ -128,7 +145,11 @@ pub fn month_names(b: &Batch<'_>) -> Result<ArrayRef> {
 pub fn add_days(b: &Batch<'_>) -> Result<ArrayRef> {
     b.rows(|r| {
         let n = b.i32(1).value(r);
-        Ok(Some(b.date(0).value(r).wrapping_add(if b.env.salt == 1 { n.wrapping_neg() } else { n })))
+        Ok(Some(b.date(0).value(r).wrapping_add(if b.env.salt == 1 {
+            n.wrapping_neg()
+        } else {
+            n
+        })))
     })
 }
 
@@ -144,7 +165,9 @@ pub fn add_months(b: &Batch<'_>) -> Result<ArrayRef> {
             DataType::YearMonthInterval { .. } => b.year_month(1).value(r),
             _ => b.i32(1).value(r),
         };
-        time::add_months(b.date(0).value(r), months.into()).map(Some).ok_or_else(|| overflow("add months to a date"))
+        time::add_months(b.date(0).value(r), months.into())
+            .map(Some)
+            .ok_or_else(|| overflow("add months to a date"))
     })
 }
 
@@ -152,7 +175,8 @@ pub fn add_months(b: &Batch<'_>) -> Result<ArrayRef> {
 pub fn add_months_to_time(b: &Batch<'_>) -> Result<ArrayRef> {
     b.rows(|r| {
         let months = b.year_month(1).value(r);
-        let moved = time::add_months_to_wall(wall(b, 0, r), months.into()).ok_or_else(|| overflow("add months to a timestamp"))?;
+        let moved = time::add_months_to_wall(wall(b, 0, r), months.into())
+            .ok_or_else(|| overflow("add months to a timestamp"))?;
         Ok(Some(unwall(b, moved)))
     })
 }
@@ -170,9 +194,14 @@ pub fn add_time(b: &Batch<'_>) -> Result<ArrayRef> {
             at
         } else {
             let moved = time::to_wall(at, b.env.zone).checked_add(days * MICROS_PER_DAY);
-            time::from_wall(moved.ok_or_else(|| overflow("add an interval to a timestamp"))?, b.env.zone)
+            time::from_wall(
+                moved.ok_or_else(|| overflow("add an interval to a timestamp"))?,
+                b.env.zone,
+            )
         };
-        at.checked_add(rest).map(Some).ok_or_else(|| overflow("add an interval to a timestamp"))
+        at.checked_add(rest)
+            .map(Some)
+            .ok_or_else(|| overflow("add an interval to a timestamp"))
     })
 }
 
@@ -192,7 +221,11 @@ pub fn add_calendar(b: &Batch<'_>) -> Result<ArrayRef> {
             Ok(Some(at.div_euclid(MICROS_PER_DAY) as i32))
         });
     }
-    b.rows(|r| Ok(Some(unwall(b, add(r, wall(b, 0, r))?) + amounts.value(r).nanoseconds / 1000)))
+    b.rows(|r| {
+        Ok(Some(
+            unwall(b, add(r, wall(b, 0, r))?) + amounts.value(r).nanoseconds / 1000,
+        ))
+    })
 }
 
 /// The difference of two timestamps as a day-time interval.
@@ -202,7 +235,11 @@ pub fn subtract_times(b: &Batch<'_>) -> Result<ArrayRef> {
 
 /// The difference of two dates as an interval of days.
 pub fn subtract_dates(b: &Batch<'_>) -> Result<ArrayRef> {
-    b.rows(|r| Ok(Some(i64::from(b.date(0).value(r) - b.date(1).value(r)) * MICROS_PER_DAY)))
+    b.rows(|r| {
+        Ok(Some(
+            i64::from(b.date(0).value(r) - b.date(1).value(r)) * MICROS_PER_DAY,
+        ))
+    })
 }
 
 /// Sum and difference (`env.salt` 1) of two intervals of a kind.
@@ -212,11 +249,23 @@ pub fn add_intervals(b: &Batch<'_>) -> Result<ArrayRef> {
     match b.ret {
         DataType::YearMonthInterval { .. } => b.rows(|r| {
             let (x, y) = (b.year_month(0).value(r), b.year_month(1).value(r));
-            (if negative { x.checked_sub(y) } else { x.checked_add(y) }).map(Some).ok_or_else(bad)
+            (if negative {
+                x.checked_sub(y)
+            } else {
+                x.checked_add(y)
+            })
+            .map(Some)
+            .ok_or_else(bad)
         }),
         _ => b.rows(|r| {
             let (x, y) = (b.day_time(0).value(r), b.day_time(1).value(r));
-            (if negative { x.checked_sub(y) } else { x.checked_add(y) }).map(Some).ok_or_else(bad)
+            (if negative {
+                x.checked_sub(y)
+            } else {
+                x.checked_add(y)
+            })
+            .map(Some)
+            .ok_or_else(bad)
         }),
     }
 }
@@ -235,7 +284,11 @@ pub fn scale_interval(b: &Batch<'_>) -> Result<ArrayRef> {
         if b.env.salt == 1 && factor == 0.0 {
             return Err(DeltaError::new("INTERVAL_DIVIDED_BY_ZERO"));
         }
-        Ok(if b.env.salt == 1 { v as f64 / factor } else { v as f64 * factor })
+        Ok(if b.env.salt == 1 {
+            v as f64 / factor
+        } else {
+            v as f64 * factor
+        })
     };
     let exact = |r: usize, v: i64| -> Option<Option<i64>> {
         match number(&b.args[1], r, &b.types[1]) {
@@ -248,19 +301,29 @@ pub fn scale_interval(b: &Batch<'_>) -> Result<ArrayRef> {
             return v.ok_or_else(bad);
         }
         let v = scaled(r, v)?.round();
-        if v.is_finite() && v.abs() < 9.2e18 { Ok(v as i64) } else { Err(bad()) }
+        if v.is_finite() && v.abs() < 9.2e18 {
+            Ok(v as i64)
+        } else {
+            Err(bad())
+        }
     };
     match b.ret {
-        DataType::YearMonthInterval { .. } => {
-            b.rows(|r| out(r, b.year_month(0).value(r).into()).and_then(|v| i32::try_from(v).map_err(|_| bad())).map(Some))
-        }
+        DataType::YearMonthInterval { .. } => b.rows(|r| {
+            out(r, b.year_month(0).value(r).into())
+                .and_then(|v| i32::try_from(v).map_err(|_| bad()))
+                .map(Some)
+        }),
         _ => b.rows(|r| out(r, b.day_time(0).value(r)).map(Some)),
     }
 }
 
 /// `last_day(date)`.
 pub fn last_day(b: &Batch<'_>) -> Result<ArrayRef> {
-    b.rows(|r| Ok(time::date(b.date(0).value(r)).and_then(time::last_day).map(time::days)))
+    b.rows(|r| {
+        Ok(time::date(b.date(0).value(r))
+            .and_then(time::last_day)
+            .map(time::days))
+    })
 }
 
 /// `next_day(date, day of week)`.
@@ -276,10 +339,16 @@ pub fn next_day(b: &Batch<'_>) -> Result<ArrayRef> {
             "SA" | "SAT" | "SATURDAY" => 5,
             "SU" | "SUN" | "SUNDAY" => 6,
             _ if !b.env.ansi => return Ok(None),
-            _ => return Err(DeltaError::new("ILLEGAL_DAY_OF_WEEK").param("string", b.str(1).value(r))),
+            _ => {
+                return Err(
+                    DeltaError::new("ILLEGAL_DAY_OF_WEEK").param("string", b.str(1).value(r))
+                );
+            }
         };
         let day = b.date(0).value(r);
-        let Some(at) = time::date(day) else { return Ok(None) };
+        let Some(at) = time::date(day) else {
+            return Ok(None);
+        };
         let ahead = (wanted + 7 - at.weekday().num_days_from_monday() as i32 - 1) % 7 + 1;
         Ok(Some(day + ahead))
     })
@@ -288,16 +357,23 @@ pub fn next_day(b: &Batch<'_>) -> Result<ArrayRef> {
 /// `months_between(end, start, round off)`.
 pub fn months_between(b: &Batch<'_>) -> Result<ArrayRef> {
     b.rows(|r| {
-        let (Some(x), Some(y)) = (time::wall(wall(b, 0, r)), time::wall(wall(b, 1, r))) else { return Ok(None) };
+        let (Some(x), Some(y)) = (time::wall(wall(b, 0, r)), time::wall(wall(b, 1, r))) else {
+            return Ok(None);
+        };
         let months = f64::from((x.year() - y.year()) * 12 + x.month() as i32 - y.month() as i32);
         let is_last = |d: NaiveDate| time::last_day(d) == Some(d);
         if x.day() == y.day() || (is_last(x.date()) && is_last(y.date())) {
             return Ok(Some(months));
         }
-        let seconds = f64::from(x.num_seconds_from_midnight()) - f64::from(y.num_seconds_from_midnight());
+        let seconds =
+            f64::from(x.num_seconds_from_midnight()) - f64::from(y.num_seconds_from_midnight());
         let days = f64::from(x.day()) - f64::from(y.day());
         let out = months + (days + seconds / 86_400.0) / 31.0;
-        Ok(Some(if b.bool(2).value(r) { (out * 1e8).round() / 1e8 } else { out }))
+        Ok(Some(if b.bool(2).value(r) {
+            (out * 1e8).round() / 1e8
+        } else {
+            out
+        }))
     })
 }
 
@@ -319,7 +395,9 @@ impl Patterns {
     fn get(&mut self, text: &str) -> Result<&Pattern> {
         if self.0.as_ref().is_none_or(|(t, _)| t != text) {
             let pattern = Pattern::parse(text).map_err(|letter| {
-                DeltaError::new("INVALID_DATETIME_PATTERN.ILLEGAL_CHARACTER").param("c", letter).param("pattern", text)
+                DeltaError::new("INVALID_DATETIME_PATTERN.ILLEGAL_CHARACTER")
+                    .param("c", letter)
+                    .param("pattern", text)
             })?;
             self.0 = Some((text.to_owned(), pattern));
         }
@@ -335,7 +413,11 @@ pub fn date_format(b: &Batch<'_>) -> Result<ArrayRef> {
     let mut patterns = Patterns::default();
     b.rows(|r| {
         let micros = b.ts(0).value(r);
-        let zone = if b.types[0] == DataType::Timestamp { b.env.zone } else { Tz::UTC };
+        let zone = if b.types[0] == DataType::Timestamp {
+            b.env.zone
+        } else {
+            Tz::UTC
+        };
         Ok(patterns.get(b.str(1).value(r))?.format(micros, zone))
     })
 }
@@ -356,7 +438,10 @@ fn read(b: &Batch<'_>, r: usize, patterns: &mut Patterns, zone: Tz) -> Result<Op
         Some(at) => Ok(Some(at)),
         None if b.env.salt == 1 || !b.env.ansi => Ok(None),
         None => Err(DeltaError::new("CANNOT_PARSE_TIMESTAMP")
-            .param("message", format!("Text '{text}' could not be parsed at index 0"))
+            .param(
+                "message",
+                format!("Text '{text}' could not be parsed at index 0"),
+            )
             .param("func", "`try_to_timestamp`")
             .param("ansiConfig", crate::error::ANSI_CONFIG)),
     }
@@ -365,20 +450,28 @@ fn read(b: &Batch<'_>, r: usize, patterns: &mut Patterns, zone: Tz) -> Result<Op
 /// `to_timestamp(text, pattern)` of either kind.
 pub fn parse_timestamp(b: &Batch<'_>) -> Result<ArrayRef> {
     let mut patterns = Patterns::default();
-    let zone = if *b.ret == DataType::TimestampNtz { Tz::UTC } else { b.env.zone };
+    let zone = if *b.ret == DataType::TimestampNtz {
+        Tz::UTC
+    } else {
+        b.env.zone
+    };
     b.rows(|r| read(b, r, &mut patterns, zone))
 }
 
 /// `to_date(text, pattern)`.
 pub fn parse_date(b: &Batch<'_>) -> Result<ArrayRef> {
     let mut patterns = Patterns::default();
-    b.rows(|r| Ok(read(b, r, &mut patterns, Tz::UTC)?.map(|at| at.div_euclid(MICROS_PER_DAY) as i32)))
+    b.rows(|r| {
+        Ok(read(b, r, &mut patterns, Tz::UTC)?.map(|at| at.div_euclid(MICROS_PER_DAY) as i32))
+    })
 }
 
 /// `unix_timestamp(text, pattern)`.
 pub fn parse_unix(b: &Batch<'_>) -> Result<ArrayRef> {
     let mut patterns = Patterns::default();
-    b.rows(|r| Ok(read(b, r, &mut patterns, b.env.zone)?.map(|at| at.div_euclid(MICROS_PER_SECOND))))
+    b.rows(
+        |r| Ok(read(b, r, &mut patterns, b.env.zone)?.map(|at| at.div_euclid(MICROS_PER_SECOND))),
+    )
 }
 
 /// `unix_seconds`, `unix_millis`, `unix_micros`: the salt is the divisor.
@@ -394,10 +487,14 @@ pub fn from_epoch(b: &Batch<'_>) -> Result<ArrayRef> {
         match number(&b.args[0], r, &b.types[0]) {
             Some(Number::Whole(v)) => {
                 let micros = v.checked_mul(factor);
-                micros.map(Some).ok_or_else(|| super::arithmetic::overflow(&DataType::Long, ""))
+                micros
+                    .map(Some)
+                    .ok_or_else(|| super::arithmetic::overflow(&DataType::Long, ""))
             }
             Some(Number::Double(v)) => Ok(v.is_finite().then_some((v * factor as f64) as i64)),
-            Some(Number::Float(v)) => Ok(v.is_finite().then_some((f64::from(v) * factor as f64) as i64)),
+            Some(Number::Float(v)) => Ok(v
+                .is_finite()
+                .then_some((f64::from(v) * factor as f64) as i64)),
             Some(Number::Decimal(v, s)) => {
                 let exact = super::decimal::rescale(
                     arrow::datatypes::i256::from_i128(v * i128::from(factor)),
@@ -441,10 +538,14 @@ pub fn make_date(b: &Batch<'_>) -> Result<ArrayRef> {
 
 fn date_of(y: i32, m: i32, d: i32) -> std::result::Result<NaiveDate, String> {
     if !(1..=12).contains(&m) {
-        return Err(format!("Invalid value for MonthOfYear (valid values 1 - 12): {m}"));
+        return Err(format!(
+            "Invalid value for MonthOfYear (valid values 1 - 12): {m}"
+        ));
     }
     if !(1..=31).contains(&d) {
-        return Err(format!("Invalid value for DayOfMonth (valid values 1 - 28/31): {d}"));
+        return Err(format!(
+            "Invalid value for DayOfMonth (valid values 1 - 28/31): {d}"
+        ));
     }
     NaiveDate::from_ymd_opt(y, m as u32, d as u32).ok_or_else(|| {
         if m == 2 && d == 29 {
@@ -472,21 +573,30 @@ pub fn make_timestamp(b: &Batch<'_>) -> Result<ArrayRef> {
                 u32::try_from(second).unwrap_or(99),
                 micros.rem_euclid(MICROS_PER_SECOND) as u32,
             );
-            time.map(|t| time::wall_of(date, t) + minute_more * time::MICROS_PER_MINUTE).ok_or_else(|| {
-                if !(0..24).contains(&n(3)) {
-                    format!("Invalid value for HourOfDay (valid values 0 - 23): {}", n(3))
-                } else if !(0..60).contains(&n(4)) {
-                    format!("Invalid value for MinuteOfHour (valid values 0 - 59): {}", n(4))
-                } else {
-                    format!("Invalid value for SecondOfMinute (valid values 0 - 59): {second}")
-                }
-            })
+            time.map(|t| time::wall_of(date, t) + minute_more * time::MICROS_PER_MINUTE)
+                .ok_or_else(|| {
+                    if !(0..24).contains(&n(3)) {
+                        format!(
+                            "Invalid value for HourOfDay (valid values 0 - 23): {}",
+                            n(3)
+                        )
+                    } else if !(0..60).contains(&n(4)) {
+                        format!(
+                            "Invalid value for MinuteOfHour (valid values 0 - 59): {}",
+                            n(4)
+                        )
+                    } else {
+                        format!("Invalid value for SecondOfMinute (valid values 0 - 59): {second}")
+                    }
+                })
         });
         match made {
             Ok(wall) if b.args.len() > 6 => {
                 let name = b.str(6).value(r);
                 match zone_of(name) {
-                    Some(Zone::Fixed(seconds)) => Ok(Some(wall - i64::from(seconds) * MICROS_PER_SECOND)),
+                    Some(Zone::Fixed(seconds)) => {
+                        Ok(Some(wall - i64::from(seconds) * MICROS_PER_SECOND))
+                    }
                     Some(Zone::Named(zone)) => Ok(Some(time::from_wall(wall, zone))),
                     None => Err(bad_zone(name)),
                 }
@@ -508,7 +618,11 @@ fn in_zone(micros: i64, name: &str, back: bool) -> Result<i64> {
             let shift = i64::from(seconds) * MICROS_PER_SECOND;
             Ok(if back { micros - shift } else { micros + shift })
         }
-        Some(Zone::Named(zone)) => Ok(if back { time::from_wall(micros, zone) } else { time::to_wall(micros, zone) }),
+        Some(Zone::Named(zone)) => Ok(if back {
+            time::from_wall(micros, zone)
+        } else {
+            time::to_wall(micros, zone)
+        }),
         None => Err(bad_zone(name)),
     }
 }
@@ -534,13 +648,26 @@ pub fn timestamp_add(b: &Batch<'_>) -> Result<ArrayRef> {
         let bad = || overflow("add to a timestamp");
         if let Some(months) = unit.months() {
             let months = months.checked_mul(amount).ok_or_else(bad)?;
-            return Ok(Some(unwall(b, time::add_months_to_wall(wall(b, 2, r), months).ok_or_else(bad)?)));
+            return Ok(Some(unwall(
+                b,
+                time::add_months_to_wall(wall(b, 2, r), months).ok_or_else(bad)?,
+            )));
         }
-        let micros = unit.micros().and_then(|m| m.checked_mul(amount)).ok_or_else(bad)?;
+        let micros = unit
+            .micros()
+            .and_then(|m| m.checked_mul(amount))
+            .ok_or_else(bad)?;
         if matches!(unit, interval::Unit::Day | interval::Unit::Week) {
-            return Ok(Some(unwall(b, wall(b, 2, r).checked_add(micros).ok_or_else(bad)?)));
+            return Ok(Some(unwall(
+                b,
+                wall(b, 2, r).checked_add(micros).ok_or_else(bad)?,
+            )));
         }
-        b.ts(2).value(r).checked_add(micros).map(Some).ok_or_else(bad)
+        b.ts(2)
+            .value(r)
+            .checked_add(micros)
+            .map(Some)
+            .ok_or_else(bad)
     })
 }
 
@@ -550,8 +677,11 @@ pub fn timestamp_diff(b: &Batch<'_>) -> Result<ArrayRef> {
         let unit = unit_of("`TIMESTAMPDIFF`", b.str(0).value(r))?;
         let (start, end) = (wall(b, 1, r), wall(b, 2, r));
         if let Some(size) = unit.months() {
-            let (Some(x), Some(y)) = (time::wall(start), time::wall(end)) else { return Ok(None) };
-            let mut months = i64::from(y.year() - x.year()) * 12 + i64::from(y.month()) - i64::from(x.month());
+            let (Some(x), Some(y)) = (time::wall(start), time::wall(end)) else {
+                return Ok(None);
+            };
+            let mut months =
+                i64::from(y.year() - x.year()) * 12 + i64::from(y.month()) - i64::from(x.month());
             let moved = time::add_months_to_wall(start, months).unwrap_or(end);
             if months > 0 && moved > end {
                 months -= 1;
@@ -570,7 +700,11 @@ pub fn timestamp_diff(b: &Batch<'_>) -> Result<ArrayRef> {
 
 fn unit_of(function: &str, name: &str) -> Result<interval::Unit> {
     let lower = name.to_ascii_lowercase();
-    let known = if lower == "dayofyear" { Some(interval::Unit::Day) } else { interval::unit(&lower) };
+    let known = if lower == "dayofyear" {
+        Some(interval::Unit::Day)
+    } else {
+        interval::unit(&lower)
+    };
     known.ok_or_else(|| {
         DeltaError::new("INVALID_PARAMETER_VALUE.DATETIME_UNIT")
             .param("functionName", function)
@@ -581,13 +715,19 @@ fn unit_of(function: &str, name: &str) -> Result<interval::Unit> {
 
 /// `make_ym_interval(years, months)` and `make_dt_interval(days, hours, minutes, seconds)`.
 pub fn make_year_month(b: &Batch<'_>) -> Result<ArrayRef> {
-    b.rows(|r| Ok(b.i32(0).value(r).checked_mul(12).and_then(|m| m.checked_add(b.i32(1).value(r)))))
+    b.rows(|r| {
+        Ok(b.i32(0)
+            .value(r)
+            .checked_mul(12)
+            .and_then(|m| m.checked_add(b.i32(1).value(r))))
+    })
 }
 /// See [`make_year_month`].
 pub fn make_day_time(b: &Batch<'_>) -> Result<ArrayRef> {
     b.rows(|r| {
         let n = |i: usize| i64::from(b.i32(i).value(r));
-        let whole = n(0) * MICROS_PER_DAY + n(1) * time::MICROS_PER_HOUR + n(2) * time::MICROS_PER_MINUTE;
+        let whole =
+            n(0) * MICROS_PER_DAY + n(1) * time::MICROS_PER_HOUR + n(2) * time::MICROS_PER_MINUTE;
         Ok(whole.checked_add(b.dec(3).value(r) as i64))
     })
 }

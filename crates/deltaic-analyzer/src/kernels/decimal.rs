@@ -47,10 +47,15 @@ pub fn divide(value: i256, divisor: i256, rounding: Rounding) -> i256 {
         Rounding::Floor => negative,
         Rounding::HalfUp => double >= divisor,
         Rounding::HalfEven => {
-            double > divisor || (double == divisor && quotient.wrapping_rem(i256::from_i128(2)) != i256::ZERO)
+            double > divisor
+                || (double == divisor && quotient.wrapping_rem(i256::from_i128(2)) != i256::ZERO)
         }
     };
-    if up { quotient.wrapping_add(away) } else { quotient }
+    if up {
+        quotient.wrapping_add(away)
+    } else {
+        quotient
+    }
 }
 
 /// The same value at another scale.
@@ -64,7 +69,9 @@ pub fn rescale(value: i256, from: i32, to: i32, rounding: Rounding) -> i256 {
 
 /// The value where the precision holds it.
 pub fn fit(value: i256, precision: u8) -> Option<i128> {
-    (value.wrapping_abs() < power(u32::from(precision))).then(|| value.to_i128()).flatten()
+    (value.wrapping_abs() < power(u32::from(precision)))
+        .then(|| value.to_i128())
+        .flatten()
 }
 
 /// `NUMERIC_VALUE_OUT_OF_RANGE` for a value in text form.
@@ -111,7 +118,9 @@ pub fn parse(text: &str) -> Option<(i256, i32)> {
         if significant > 75 {
             return None;
         }
-        value = value.wrapping_mul(i256::from_i128(10)).wrapping_add(i256::from_i128(i128::from(b - b'0')));
+        value = value
+            .wrapping_mul(i256::from_i128(10))
+            .wrapping_add(i256::from_i128(i128::from(b - b'0')));
     }
     if negative {
         value = value.wrapping_neg();
@@ -128,7 +137,9 @@ pub fn parse(text: &str) -> Option<(i256, i32)> {
 
 /// A text as a value of DECIMAL(p, s): `Ok(None)` where it is no number, `Err` with the text where it is too large.
 pub fn read(text: &str, precision: u8, scale: u8) -> Result<Option<i128>, DeltaError> {
-    let Some((value, from)) = parse(text) else { return Ok(None) };
+    let Some((value, from)) = parse(text) else {
+        return Ok(None);
+    };
     if from - i32::from(scale) > 76 {
         return Ok(Some(0));
     }

@@ -19,7 +19,11 @@ use crate::types::arrow_type;
 
 /// `to_json(struct, array or map)`: NULL fields are left out.
 pub fn to_json(b: &Batch<'_>) -> Result<ArrayRef> {
-    b.rows(|r| Ok(Some(json(&b.args[0], r, &b.types[0], b.env.zone).to_string())))
+    b.rows(|r| {
+        Ok(Some(
+            json(&b.args[0], r, &b.types[0], b.env.zone).to_string(),
+        ))
+    })
 }
 
 fn json(array: &ArrayRef, r: usize, ty: &DataType, zone: Tz) -> Value {
@@ -27,31 +31,51 @@ fn json(array: &ArrayRef, r: usize, ty: &DataType, zone: Tz) -> Value {
         return Value::Null;
     }
     let plain = || text::value_text(array, r, ty, zone);
-    let numeral = |text: String| text.parse::<Number>().map_or(Value::String(text), Value::Number);
+    let numeral = |text: String| {
+        text.parse::<Number>()
+            .map_or(Value::String(text), Value::Number)
+    };
     match ty {
         DataType::Boolean => Value::Bool(array.as_boolean().value(r)),
-        DataType::Byte | DataType::Short | DataType::Integer | DataType::Long | DataType::Decimal { .. } => numeral(plain()),
+        DataType::Byte
+        | DataType::Short
+        | DataType::Integer
+        | DataType::Long
+        | DataType::Decimal { .. } => numeral(plain()),
         DataType::Float | DataType::Double => numeral(plain()),
         DataType::Timestamp => {
-            let micros = array.as_primitive::<arrow::datatypes::TimestampMicrosecondType>().value(r);
+            let micros = array
+                .as_primitive::<arrow::datatypes::TimestampMicrosecondType>()
+                .value(r);
             let offset = time::offset_at(micros, zone);
             let zone_text = if offset == 0 {
                 "Z".to_owned()
             } else {
-                format!("{}{:02}:{:02}", if offset < 0 { '-' } else { '+' }, offset.abs() / 3600, offset.abs() / 60 % 60)
+                format!(
+                    "{}{:02}:{:02}",
+                    if offset < 0 { '-' } else { '+' },
+                    offset.abs() / 3600,
+                    offset.abs() / 60 % 60
+                )
             };
             Value::String(format!("{}{zone_text}", iso(time::to_wall(micros, zone))))
         }
-        DataType::TimestampNtz => {
-            Value::String(iso(array.as_primitive::<arrow::datatypes::TimestampMicrosecondType>().value(r)))
-        }
+        DataType::TimestampNtz => Value::String(iso(array
+            .as_primitive::<arrow::datatypes::TimestampMicrosecondType>()
+            .value(r))),
         DataType::Binary => {
             use base64::Engine;
-            Value::String(base64::engine::general_purpose::STANDARD.encode(array.as_binary::<i32>().value(r)))
+            Value::String(
+                base64::engine::general_purpose::STANDARD.encode(array.as_binary::<i32>().value(r)),
+            )
         }
         DataType::Array(a) => {
             let items = array.as_list::<i32>().value(r);
-            Value::Array((0..items.len()).map(|n| json(&items, n, &a.element_type, zone)).collect())
+            Value::Array(
+                (0..items.len())
+                    .map(|n| json(&items, n, &a.element_type, zone))
+                    .collect(),
+            )
         }
         DataType::Map(m) => {
             let entries = array.as_map().value(r);
@@ -92,7 +116,11 @@ pub fn from_json(b: &Batch<'_>) -> Result<ArrayRef> {
             rows.push(None);
             continue;
         }
-        rows.push(serde_json::from_str::<Value>(texts.value(r)).ok().or(Some(Value::Object(Map::new()))));
+        rows.push(
+            serde_json::from_str::<Value>(texts.value(r))
+                .ok()
+                .or(Some(Value::Object(Map::new()))),
+        );
     }
     let refs: Vec<Option<&Value>> = rows.iter().map(Option::as_ref).collect();
     column(&refs, b.ret, b.env.zone)
@@ -106,22 +134,38 @@ fn column(rows: &[Option<&Value>], ty: &DataType, zone: Tz) -> Result<ArrayRef> 
     }
     match ty {
         DataType::Struct(s) => {
-            let arrow::datatypes::DataType::Struct(fields) = arrow else { return Ok(new_null_array(&arrow, rows.len())) };
+            let arrow::datatypes::DataType::Struct(fields) = arrow else {
+                return Ok(new_null_array(&arrow, rows.len()));
+            };
             let columns = s
                 .fields
                 .iter()
                 .map(|f| {
-                    let inner: Vec<Option<&Value>> =
-                        rows.iter().map(|v| v.and_then(|v| v.as_object()).and_then(|o| o.get(&f.name))).collect();
+                    let inner: Vec<Option<&Value>> = rows
+                        .iter()
+                        .map(|v| v.and_then(|v| v.as_object()).and_then(|o| o.get(&f.name)))
+                        .collect();
                     column(&inner, &f.data_type, zone)
                 })
                 .collect::<Result<Vec<_>>>()?;
-            let nulls = rows.iter().map(|v| v.is_some_and(Value::is_object)).collect::<Vec<_>>().into();
-            let made = arrow::array::StructArray::try_new_with_length(fields, columns, Some(nulls), rows.len()).ours()?;
+            let nulls = rows
+                .iter()
+                .map(|v| v.is_some_and(Value::is_object))
+                .collect::<Vec<_>>()
+                .into();
+            let made = arrow::array::StructArray::try_new_with_length(
+                fields,
+                columns,
+                Some(nulls),
+                rows.len(),
+            )
+            .ours()?;
             Ok(Arc::new(made))
         }
         DataType::Array(a) => {
-            let arrow::datatypes::DataType::List(field) = arrow else { return Ok(new_null_array(&arrow, rows.len())) };
+            let arrow::datatypes::DataType::List(field) = arrow else {
+                return Ok(new_null_array(&arrow, rows.len()));
+            };
             let mut flat = Vec::new();
             let mut lengths = Vec::new();
             for v in rows {
@@ -130,13 +174,20 @@ fn column(rows: &[Option<&Value>], ty: &DataType, zone: Tz) -> Result<ArrayRef> 
                 flat.extend(items.into_iter().flatten().map(Some));
             }
             let values = column(&flat, &a.element_type, zone)?;
-            let nulls = rows.iter().map(|v| v.is_some_and(Value::is_array)).collect::<Vec<_>>().into();
+            let nulls = rows
+                .iter()
+                .map(|v| v.is_some_and(Value::is_array))
+                .collect::<Vec<_>>()
+                .into();
             let offsets = arrow::buffer::OffsetBuffer::from_lengths(lengths);
-            let made = arrow::array::ListArray::try_new(field, offsets, values, Some(nulls)).ours()?;
+            let made =
+                arrow::array::ListArray::try_new(field, offsets, values, Some(nulls)).ours()?;
             Ok(Arc::new(made))
         }
         DataType::Map(m) => {
-            let arrow::datatypes::DataType::Map(entry, sorted) = arrow else { return Ok(new_null_array(&arrow, rows.len())) };
+            let arrow::datatypes::DataType::Map(entry, sorted) = arrow else {
+                return Ok(new_null_array(&arrow, rows.len()));
+            };
             let arrow::datatypes::DataType::Struct(fields) = entry.data_type() else {
                 return Ok(new_null_array(&arrow_type(ty), rows.len()));
             };
@@ -150,11 +201,21 @@ fn column(rows: &[Option<&Value>], ty: &DataType, zone: Tz) -> Result<ArrayRef> 
                 }
             }
             let keys: Vec<Option<&Value>> = keys.iter().map(Some).collect();
-            let columns = vec![column(&keys, &m.key_type, zone)?, column(&flat, &m.value_type, zone)?];
-            let entries = arrow::array::StructArray::try_new(fields.clone(), columns, None).ours()?;
-            let nulls = rows.iter().map(|v| v.is_some_and(Value::is_object)).collect::<Vec<_>>().into();
+            let columns = vec![
+                column(&keys, &m.key_type, zone)?,
+                column(&flat, &m.value_type, zone)?,
+            ];
+            let entries =
+                arrow::array::StructArray::try_new(fields.clone(), columns, None).ours()?;
+            let nulls = rows
+                .iter()
+                .map(|v| v.is_some_and(Value::is_object))
+                .collect::<Vec<_>>()
+                .into();
             let offsets = arrow::buffer::OffsetBuffer::from_lengths(lengths);
-            let made = arrow::array::MapArray::try_new(entry, offsets, entries, Some(nulls), sorted).ours()?;
+            let made =
+                arrow::array::MapArray::try_new(entry, offsets, entries, Some(nulls), sorted)
+                    .ours()?;
             Ok(Arc::new(made))
         }
         _ => {
@@ -193,15 +254,27 @@ fn scalar(v: &Value, ty: &DataType, zone: Tz) -> Option<ScalarValue> {
         DataType::Long => ScalarValue::Int64(Some(v.as_i64()?)),
         DataType::Float => ScalarValue::Float32(Some(v.as_f64()? as f32)),
         DataType::Double => ScalarValue::Float64(Some(v.as_f64()?)),
-        DataType::Decimal { precision, scale } => {
-            ScalarValue::Decimal128(decimal::read(&string(), *precision, *scale).ok()?, *precision, *scale as i8)
-        }
+        DataType::Decimal { precision, scale } => ScalarValue::Decimal128(
+            decimal::read(&string(), *precision, *scale).ok()?,
+            *precision,
+            *scale as i8,
+        ),
         DataType::Date => ScalarValue::Date32(Some(time::parse::date(v.as_str()?)?)),
-        DataType::Timestamp => ScalarValue::TimestampMicrosecond(Some(time::parse::timestamp(v.as_str()?, zone, 0)?), utc()),
-        DataType::TimestampNtz => ScalarValue::TimestampMicrosecond(Some(time::parse::timestamp_ntz(v.as_str()?, true)?), None),
+        DataType::Timestamp => ScalarValue::TimestampMicrosecond(
+            Some(time::parse::timestamp(v.as_str()?, zone, 0)?),
+            utc(),
+        ),
+        DataType::TimestampNtz => ScalarValue::TimestampMicrosecond(
+            Some(time::parse::timestamp_ntz(v.as_str()?, true)?),
+            None,
+        ),
         DataType::Binary => {
             use base64::Engine;
-            ScalarValue::Binary(base64::engine::general_purpose::STANDARD.decode(v.as_str()?).ok())
+            ScalarValue::Binary(
+                base64::engine::general_purpose::STANDARD
+                    .decode(v.as_str()?)
+                    .ok(),
+            )
         }
         _ => return None,
     })
@@ -210,8 +283,12 @@ fn scalar(v: &Value, ty: &DataType, zone: Tz) -> Option<ScalarValue> {
 /// `get_json_object(text, path)`: `$`, `.name`, `['name']`, `[n]`, `[*]`.
 pub fn get_object(b: &Batch<'_>) -> Result<ArrayRef> {
     b.rows(|r| {
-        let Ok(root) = serde_json::from_str::<Value>(b.str(0).value(r)) else { return Ok(None) };
-        let Some(steps) = b.str(1).value(r).strip_prefix('$') else { return Ok(None) };
+        let Ok(root) = serde_json::from_str::<Value>(b.str(0).value(r)) else {
+            return Ok(None);
+        };
+        let Some(steps) = b.str(1).value(r).strip_prefix('$') else {
+            return Ok(None);
+        };
         Ok(walk(&root, steps).and_then(|v| match v {
             Value::Null => None,
             Value::String(s) => Some(s),
@@ -232,7 +309,11 @@ fn walk(value: &Value, path: &str) -> Option<Value> {
     let end = rest.find(']')?;
     let (inside, after) = (&rest[..end], &rest[end + 1..]);
     if inside == "*" {
-        let found: Vec<Value> = value.as_array()?.iter().filter_map(|v| walk(v, after)).collect();
+        let found: Vec<Value> = value
+            .as_array()?
+            .iter()
+            .filter_map(|v| walk(v, after))
+            .collect();
         return match found.len() {
             0 => None,
             1 => found.into_iter().next(),

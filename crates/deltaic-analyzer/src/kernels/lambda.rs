@@ -5,8 +5,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, Int32Array, ListArray, MapArray, StructArray, UInt32Array, UInt64Array,
-    new_null_array,
+    Array, ArrayRef, AsArray, BooleanArray, Int32Array, ListArray, MapArray, StructArray,
+    UInt32Array, UInt64Array, new_null_array,
 };
 use arrow::buffer::{NullBuffer, OffsetBuffer};
 use arrow::compute::{cast, concat, take};
@@ -15,10 +15,11 @@ use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::common::{Column, DFSchema};
 use datafusion::error::Result as DfResult;
 use datafusion::execution::context::ExecutionProps;
-use datafusion::logical_expr::{
-    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature, Volatility,
-};
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature,
+    Volatility,
+};
 use datafusion::physical_expr::create_physical_expr;
 use deltaic_protocol::Result;
 use deltaic_protocol::schema::DataType;
@@ -49,7 +50,10 @@ struct HigherOrder {
 
 impl PartialEq for HigherOrder {
     fn eq(&self, o: &Self) -> bool {
-        self.name == o.name && self.types == o.types && self.lambdas == o.lambdas && self.captures == o.captures
+        self.name == o.name
+            && self.types == o.types
+            && self.lambdas == o.lambdas
+            && self.captures == o.captures
     }
 }
 impl Eq for HigherOrder {}
@@ -72,10 +76,24 @@ pub fn call(
     ret: &DataType,
     volatile: bool,
 ) -> Expr {
-    let volatility = if volatile { Volatility::Volatile } else { Volatility::Immutable };
-    let signature = Signature::one_of(vec![TypeSignature::Nullary, TypeSignature::VariadicAny], volatility);
+    let volatility = if volatile {
+        Volatility::Volatile
+    } else {
+        Volatility::Immutable
+    };
+    let signature = Signature::one_of(
+        vec![TypeSignature::Nullary, TypeSignature::VariadicAny],
+        volatility,
+    );
     let arrow = arrow_type(ret);
-    let udf = HigherOrder { name: format!("spark_{name}"), types, lambdas, captures, arrow, signature };
+    let udf = HigherOrder {
+        name: format!("spark_{name}"),
+        types,
+        lambdas,
+        captures,
+        arrow,
+        signature,
+    };
     ScalarUDF::new_from_impl(udf).call(args)
 }
 
@@ -91,9 +109,18 @@ impl ScalarUDFImpl for HigherOrder {
     }
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
         let rows = args.number_rows;
-        let arrays = args.args.into_iter().map(|a| a.into_array(rows)).collect::<DfResult<Vec<_>>>()?;
+        let arrays = args
+            .args
+            .into_iter()
+            .map(|a| a.into_array(rows))
+            .collect::<DfResult<Vec<_>>>()?;
         let plain = arrays.len() - self.captures.len();
-        let run = Run { f: self, args: &arrays[..plain], captured: &arrays[plain..], rows };
+        let run = Run {
+            f: self,
+            args: &arrays[..plain],
+            captured: &arrays[plain..],
+            rows,
+        };
         Ok(ColumnarValue::Array(run.dispatch().map_err(wrap)?))
     }
 }
@@ -148,21 +175,46 @@ impl Run<'_> {
         let mut columns = Vec::new();
         for ((name, ty), column) in lambda.params.iter().zip(params) {
             fields.push((None, Arc::new(Field::new(name, ty.clone(), true))));
-            columns.push(if column.data_type() == ty { column } else { cast(&column, ty).ours()? });
+            columns.push(if column.data_type() == ty {
+                column
+            } else {
+                cast(&column, ty).ours()?
+            });
         }
         for ((column, ty), array) in self.f.captures.iter().zip(self.captured) {
-            fields.push((column.relation.clone(), Arc::new(Field::new(&column.name, ty.clone(), true))));
+            fields.push((
+                column.relation.clone(),
+                Arc::new(Field::new(&column.name, ty.clone(), true)),
+            ));
             columns.push(take(array, &index, None).ours()?);
         }
         let plain = Schema::new(
-            fields.iter().enumerate().map(|(n, (_, f))| f.as_ref().clone().with_name(format!("{n}"))).collect::<Vec<_>>(),
+            fields
+                .iter()
+                .enumerate()
+                .map(|(n, (_, f))| f.as_ref().clone().with_name(format!("{n}")))
+                .collect::<Vec<_>>(),
         );
         let schema = DFSchema::new_with_metadata(fields, Default::default()).ours()?;
         let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
         let batch = RecordBatch::try_new_with_options(Arc::new(plain), columns, &options).ours()?;
-        let physical = create_physical_expr(&lambda.body, &schema, &ExecutionProps::new(), &PhysicalPlanningContext::default()).ours()?;
-        let out = physical.evaluate(&batch).ours()?.into_array(rows.len()).ours()?;
-        if *out.data_type() == lambda.ret { Ok(out) } else { cast(&out, &lambda.ret).ours() }
+        let physical = create_physical_expr(
+            &lambda.body,
+            &schema,
+            &ExecutionProps::new(),
+            &PhysicalPlanningContext::default(),
+        )
+        .ours()?;
+        let out = physical
+            .evaluate(&batch)
+            .ours()?
+            .into_array(rows.len())
+            .ours()?;
+        if *out.data_type() == lambda.ret {
+            Ok(out)
+        } else {
+            cast(&out, &lambda.ret).ours()
+        }
     }
 
     fn list(&self, n: usize) -> Result<(ListArray, Layout)> {
@@ -179,11 +231,28 @@ impl Run<'_> {
         params
     }
 
-    fn as_list(&self, values: ArrayRef, offsets: OffsetBuffer<i32>, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
-        let ArrowType::List(field) = &self.f.arrow else { return Err(internal("an array that is none")) };
-        let values = if values.data_type() == field.data_type() { values } else { cast(&values, field.data_type()).ours()? };
-        let field = if values.null_count() > 0 { Arc::new(field.as_ref().clone().with_nullable(true)) } else { Arc::clone(field) };
-        ListArray::try_new(field, offsets, values, nulls).map(|l| Arc::new(l) as ArrayRef).ours()
+    fn as_list(
+        &self,
+        values: ArrayRef,
+        offsets: OffsetBuffer<i32>,
+        nulls: Option<NullBuffer>,
+    ) -> Result<ArrayRef> {
+        let ArrowType::List(field) = &self.f.arrow else {
+            return Err(internal("an array that is none"));
+        };
+        let values = if values.data_type() == field.data_type() {
+            values
+        } else {
+            cast(&values, field.data_type()).ours()?
+        };
+        let field = if values.null_count() > 0 {
+            Arc::new(field.as_ref().clone().with_nullable(true))
+        } else {
+            Arc::clone(field)
+        };
+        ListArray::try_new(field, offsets, values, nulls)
+            .map(|l| Arc::new(l) as ArrayRef)
+            .ours()
     }
 
     fn transform(&self) -> Result<ArrayRef> {
@@ -200,7 +269,11 @@ impl Run<'_> {
         let keep = keep.as_boolean();
         let (indices, lengths) = kept(keep, list.offsets());
         let values = take(list.values(), &indices, None).ours()?;
-        self.as_list(values, OffsetBuffer::from_lengths(lengths), list.nulls().cloned())
+        self.as_list(
+            values,
+            OffsetBuffer::from_lengths(lengths),
+            list.nulls().cloned(),
+        )
     }
 
     /// `exists` (any true) and `forall` (none false), with SQL's three values.
@@ -220,7 +293,13 @@ impl Run<'_> {
                 unknown |= answers.is_null(n);
                 decided |= !answers.is_null(n) && answers.value(n) == exists;
             }
-            out.push(if decided { Some(exists) } else if unknown { None } else { Some(!exists) });
+            out.push(if decided {
+                Some(exists)
+            } else if unknown {
+                None
+            } else {
+                Some(!exists)
+            });
         }
         Ok(Arc::new(BooleanArray::from(out)))
     }
@@ -229,17 +308,28 @@ impl Run<'_> {
     fn aggregate(&self) -> Result<ArrayRef> {
         let list = compact(self.args[0].as_list::<i32>())?;
         let mut state = Arc::clone(&self.args[1]);
-        let longest = (0..self.rows).filter(|r| !list.is_null(*r)).map(|r| list.value_length(r)).max().unwrap_or(0);
+        let longest = (0..self.rows)
+            .filter(|r| !list.is_null(*r))
+            .map(|r| list.value_length(r))
+            .max()
+            .unwrap_or(0);
         for step in 0..longest {
-            let rows: Vec<u32> =
-                (0..self.rows).filter(|r| !list.is_null(*r) && list.value_length(*r) > step).map(|r| r as u32).collect();
+            let rows: Vec<u32> = (0..self.rows)
+                .filter(|r| !list.is_null(*r) && list.value_length(*r) > step)
+                .map(|r| r as u32)
+                .collect();
             let elements = UInt64Array::from_iter_values(
-                rows.iter().map(|r| (list.value_offsets()[*r as usize] + step) as u64),
+                rows.iter()
+                    .map(|r| (list.value_offsets()[*r as usize] + step) as u64),
             );
             let element = take(list.values(), &elements, None).ours()?;
             let before = take(&state, &UInt32Array::from(rows.clone()), None).ours()?;
             let after = self.body(0, vec![before, element], &rows)?;
-            let after = if after.data_type() == state.data_type() { after } else { cast(&after, state.data_type()).ours()? };
+            let after = if after.data_type() == state.data_type() {
+                after
+            } else {
+                cast(&after, state.data_type()).ours()?
+            };
             // New states for the rows that had an element, the old for the others.
             let both = concat(&[state.as_ref(), after.as_ref()]).ours()?;
             let mut pick: Vec<u32> = (0..self.rows as u32).collect();
@@ -256,12 +346,20 @@ impl Run<'_> {
     }
 
     fn zip_with(&self) -> Result<ArrayRef> {
-        let (x, y) = (compact(self.args[0].as_list::<i32>())?, compact(self.args[1].as_list::<i32>())?);
-        let (mut left, mut right, mut rows, mut lengths, mut valid) = (vec![], vec![], vec![], vec![], vec![]);
+        let (x, y) = (
+            compact(self.args[0].as_list::<i32>())?,
+            compact(self.args[1].as_list::<i32>())?,
+        );
+        let (mut left, mut right, mut rows, mut lengths, mut valid) =
+            (vec![], vec![], vec![], vec![], vec![]);
         for row in 0..self.rows {
             let ok = !x.is_null(row) && !y.is_null(row);
             valid.push(ok);
-            let length = if ok { x.value_length(row).max(y.value_length(row)) } else { 0 };
+            let length = if ok {
+                x.value_length(row).max(y.value_length(row))
+            } else {
+                0
+            };
             lengths.push(length as usize);
             for n in 0..length {
                 left.push((n < x.value_length(row)).then(|| (x.value_offsets()[row] + n) as u32));
@@ -272,7 +370,11 @@ impl Run<'_> {
         let a = take(x.values(), &UInt32Array::from(left), None).ours()?;
         let b = take(y.values(), &UInt32Array::from(right), None).ours()?;
         let values = self.body(0, vec![a, b], &rows)?;
-        self.as_list(values, OffsetBuffer::from_lengths(lengths), Some(NullBuffer::from(valid)))
+        self.as_list(
+            values,
+            OffsetBuffer::from_lengths(lengths),
+            Some(NullBuffer::from(valid)),
+        )
     }
 
     fn map_entries(&self, keys: bool) -> Result<ArrayRef> {
@@ -280,11 +382,19 @@ impl Run<'_> {
         let at = layout(map.offsets());
         let start = map.offsets().first().copied().unwrap_or(0) as usize;
         let length = at.rows.len();
-        let (k, v) = (map.keys().slice(start, length), map.values().slice(start, length));
+        let (k, v) = (
+            map.keys().slice(start, length),
+            map.values().slice(start, length),
+        );
         let out = self.body(0, vec![Arc::clone(&k), Arc::clone(&v)], &at.rows)?;
         let (k, v) = if keys { (out, v) } else { (k, out) };
         let lengths = (0..map.len()).map(|r| map.value_length(r) as usize);
-        self.as_map(k, v, OffsetBuffer::from_lengths(lengths), map.nulls().cloned())
+        self.as_map(
+            k,
+            v,
+            OffsetBuffer::from_lengths(lengths),
+            map.nulls().cloned(),
+        )
     }
 
     fn map_filter(&self) -> Result<ArrayRef> {
@@ -292,19 +402,43 @@ impl Run<'_> {
         let at = layout(map.offsets());
         let start = map.offsets().first().copied().unwrap_or(0) as usize;
         let length = at.rows.len();
-        let (k, v) = (map.keys().slice(start, length), map.values().slice(start, length));
+        let (k, v) = (
+            map.keys().slice(start, length),
+            map.values().slice(start, length),
+        );
         let keep = self.body(0, vec![Arc::clone(&k), Arc::clone(&v)], &at.rows)?;
-        let offsets = OffsetBuffer::from_lengths((0..map.len()).map(|r| map.value_length(r) as usize));
+        let offsets =
+            OffsetBuffer::from_lengths((0..map.len()).map(|r| map.value_length(r) as usize));
         let (indices, lengths) = kept(keep.as_boolean(), &offsets);
-        let (k, v) = (take(&k, &indices, None).ours()?, take(&v, &indices, None).ours()?);
-        self.as_map(k, v, OffsetBuffer::from_lengths(lengths), map.nulls().cloned())
+        let (k, v) = (
+            take(&k, &indices, None).ours()?,
+            take(&v, &indices, None).ours()?,
+        );
+        self.as_map(
+            k,
+            v,
+            OffsetBuffer::from_lengths(lengths),
+            map.nulls().cloned(),
+        )
     }
 
-    fn as_map(&self, k: ArrayRef, v: ArrayRef, offsets: OffsetBuffer<i32>, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
-        let ArrowType::Map(entry, sorted) = &self.f.arrow else { return Err(internal("a map that is none")) };
-        let ArrowType::Struct(fields) = entry.data_type() else { return Err(internal("a map that is none")) };
+    fn as_map(
+        &self,
+        k: ArrayRef,
+        v: ArrayRef,
+        offsets: OffsetBuffer<i32>,
+        nulls: Option<NullBuffer>,
+    ) -> Result<ArrayRef> {
+        let ArrowType::Map(entry, sorted) = &self.f.arrow else {
+            return Err(internal("a map that is none"));
+        };
+        let ArrowType::Struct(fields) = entry.data_type() else {
+            return Err(internal("a map that is none"));
+        };
         let entries = StructArray::try_new(fields.clone(), vec![k, v], None).ours()?;
-        MapArray::try_new(Arc::clone(entry), offsets, entries, nulls, *sorted).map(|m| Arc::new(m) as ArrayRef).ours()
+        MapArray::try_new(Arc::clone(entry), offsets, entries, nulls, *sorted)
+            .map(|m| Arc::new(m) as ArrayRef)
+            .ours()
     }
 
     /// `array_sort(array, comparator)`: the comparator is asked for pairs, by a merge sort.
@@ -312,7 +446,10 @@ impl Run<'_> {
         let list = compact(self.args[0].as_list::<i32>())?;
         let mut order: Vec<u32> = Vec::with_capacity(list.values().len());
         for row in 0..self.rows {
-            let (from, to) = (list.value_offsets()[row] as u32, list.value_offsets()[row + 1] as u32);
+            let (from, to) = (
+                list.value_offsets()[row] as u32,
+                list.value_offsets()[row + 1] as u32,
+            );
             let mut items: Vec<u32> = (from..to).collect();
             let mut failure = None;
             let mut less = |a: u32, b: u32| -> bool {
@@ -402,5 +539,11 @@ pub fn compact(list: &ListArray) -> Result<ListArray> {
     } else {
         take(list.values(), &UInt32Array::from(indices), None).ours()?
     };
-    ListArray::try_new(field, OffsetBuffer::from_lengths(lengths), values, list.nulls().cloned()).ours()
+    ListArray::try_new(
+        field,
+        OffsetBuffer::from_lengths(lengths),
+        values,
+        list.nulls().cloned(),
+    )
+    .ours()
 }

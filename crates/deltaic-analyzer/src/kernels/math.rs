@@ -96,7 +96,11 @@ logarithms! {
 pub fn log(b: &Batch<'_>) -> Result<ArrayRef> {
     b.rows(|r| {
         let (base, v) = (b.f64(0).value(r), b.f64(1).value(r));
-        Ok(if base <= 0.0 || v <= 0.0 { None } else { Some(v.ln() / base.ln()) })
+        Ok(if base <= 0.0 || v <= 0.0 {
+            None
+        } else {
+            Some(v.ln() / base.ln())
+        })
     })
 }
 
@@ -106,7 +110,11 @@ pub fn pow(b: &Batch<'_>) -> Result<ArrayRef> {
 }
 /// `atan2`.
 pub fn atan2(b: &Batch<'_>) -> Result<ArrayRef> {
-    b.rows(|r| Ok(Some((b.f64(0).value(r) + 0.0).atan2(b.f64(1).value(r) + 0.0))))
+    b.rows(|r| {
+        Ok(Some(
+            (b.f64(0).value(r) + 0.0).atan2(b.f64(1).value(r) + 0.0),
+        ))
+    })
 }
 /// `hypot`.
 pub fn hypot(b: &Batch<'_>) -> Result<ArrayRef> {
@@ -117,7 +125,9 @@ pub fn hypot(b: &Batch<'_>) -> Result<ArrayRef> {
 pub fn factorial(b: &Batch<'_>) -> Result<ArrayRef> {
     b.rows(|r| {
         let n = b.i32(0).value(r);
-        Ok((0..=20).contains(&n).then(|| (1..=i64::from(n)).product::<i64>()))
+        Ok((0..=20)
+            .contains(&n)
+            .then(|| (1..=i64::from(n)).product::<i64>()))
     })
 }
 
@@ -140,11 +150,19 @@ pub fn floor(b: &Batch<'_>) -> Result<ArrayRef> {
 
 /// Digits to keep come as the second argument; none means 0. The result type says the rest.
 fn round_to(b: &Batch<'_>, rounding: Rounding) -> Result<ArrayRef> {
-    let digits = |r: usize| if b.args.len() > 1 { b.i32(1).value(r) } else { 0 };
+    let digits = |r: usize| {
+        if b.args.len() > 1 {
+            b.i32(1).value(r)
+        } else {
+            0
+        }
+    };
     let source = &b.types[0];
     match b.ret {
         DataType::Decimal { precision, scale } => b.rows(|r| {
-            let Some(n) = number(&b.args[0], r, source) else { return Ok(None) };
+            let Some(n) = number(&b.args[0], r, source) else {
+                return Ok(None);
+            };
             let (v, from) = match n {
                 Number::Decimal(v, s) => (i256::from_i128(v), i32::from(s)),
                 Number::Whole(v) => (i256::from_i128(i128::from(v)), 0),
@@ -153,41 +171,68 @@ fn round_to(b: &Batch<'_>, rounding: Rounding) -> Result<ArrayRef> {
             };
             let d = digits(r);
             // Round where asked, then bring it to the scale of the type.
-            let rounded = if d < from { decimal::rescale(v, from, d.max(-38), rounding) } else { v };
+            let rounded = if d < from {
+                decimal::rescale(v, from, d.max(-38), rounding)
+            } else {
+                v
+            };
             let at = if d < from { d.max(-38) } else { from };
             let out = decimal::rescale(rounded, at, i32::from(*scale), Rounding::HalfUp);
             match decimal::fit(out, *precision) {
                 Some(v) => Ok(Some(v)),
                 None if !b.env.ansi => Ok(None),
-                None => Err(decimal::out_of_range(&decimal::show(rounded, at.max(0)), *precision, *scale)),
+                None => Err(decimal::out_of_range(
+                    &decimal::show(rounded, at.max(0)),
+                    *precision,
+                    *scale,
+                )),
             }
         }),
-        DataType::Double => b.rows(|r| Ok(Some(round_float(b.f64(0).value(r), digits(r), rounding)))),
+        DataType::Double => {
+            b.rows(|r| Ok(Some(round_float(b.f64(0).value(r), digits(r), rounding))))
+        }
         DataType::Float => b.rows(|r| {
             let v = b.f32(0).value(r);
             Ok(Some(if v.is_finite() {
-                decimal_of(&format!("{v:e}"), digits(r), rounding).and_then(|t| t.parse().ok()).unwrap_or(v)
+                decimal_of(&format!("{v:e}"), digits(r), rounding)
+                    .and_then(|t| t.parse().ok())
+                    .unwrap_or(v)
             } else {
                 v
             }))
         }),
         DataType::Long if matches!(source, DataType::Double) => b.rows(|r| {
             let v = b.f64(0).value(r);
-            Ok(Some(if rounding == Rounding::Ceiling { v.ceil() } else { v.floor() } as i64))
+            Ok(Some(if rounding == Rounding::Ceiling {
+                v.ceil()
+            } else {
+                v.floor()
+            } as i64))
         }),
         DataType::Long if matches!(source, DataType::Float) => b.rows(|r| {
             let v = b.f32(0).value(r);
-            Ok(Some(if rounding == Rounding::Ceiling { v.ceil() } else { v.floor() } as i64))
+            Ok(Some(if rounding == Rounding::Ceiling {
+                v.ceil()
+            } else {
+                v.floor()
+            } as i64))
         }),
         DataType::Byte | DataType::Short | DataType::Integer | DataType::Long => {
             let whole = |r: usize| -> Result<Option<i64>> {
-                let Some(Number::Whole(v)) = number(&b.args[0], r, source) else { return Ok(None) };
+                let Some(Number::Whole(v)) = number(&b.args[0], r, source) else {
+                    return Ok(None);
+                };
                 let d = digits(r);
                 if d >= 0 {
                     return Ok(Some(v));
                 }
                 let n = i256::from_i128(i128::from(v));
-                let out = decimal::rescale(decimal::rescale(n, 0, d.max(-38), rounding), d.max(-38), 0, rounding);
+                let out = decimal::rescale(
+                    decimal::rescale(n, 0, d.max(-38), rounding),
+                    d.max(-38),
+                    0,
+                    rounding,
+                );
                 let exact = out.to_i128();
                 let fits = match b.ret {
                     DataType::Byte => exact.and_then(|v| i8::try_from(v).ok()).map(i64::from),
@@ -216,7 +261,9 @@ fn round_float(v: f64, digits: i32, rounding: Rounding) -> f64 {
     if !v.is_finite() {
         return v;
     }
-    decimal_of(&format!("{v:e}"), digits, rounding).and_then(|t| t.parse().ok()).unwrap_or(v)
+    decimal_of(&format!("{v:e}"), digits, rounding)
+        .and_then(|t| t.parse().ok())
+        .unwrap_or(v)
 }
 
 /// A number in decimal notation, rounded, as text; None where it has too many digits to matter.
@@ -235,11 +282,20 @@ fn decimal_of(text: &str, digits: i32, rounding: Rounding) -> Option<String> {
 /// `width_bucket(v, min, max, n)`.
 pub fn width_bucket(b: &Batch<'_>) -> Result<ArrayRef> {
     b.rows(|r| {
-        let (v, low, high, n) = (b.f64(0).value(r), b.f64(1).value(r), b.f64(2).value(r), b.i64(3).value(r));
+        let (v, low, high, n) = (
+            b.f64(0).value(r),
+            b.f64(1).value(r),
+            b.f64(2).value(r),
+            b.i64(3).value(r),
+        );
         if n <= 0 || low == high || v.is_nan() || !low.is_finite() || !high.is_finite() {
             return Ok(None);
         }
-        let (below, above) = if low < high { (v < low, v >= high) } else { (v > low, v <= high) };
+        let (below, above) = if low < high {
+            (v < low, v >= high)
+        } else {
+            (v > low, v <= high)
+        };
         Ok(Some(if below {
             0
         } else if above {
@@ -274,11 +330,13 @@ pub fn bit_get(b: &Batch<'_>) -> Result<ArrayRef> {
     b.rows(|r| {
         let n = b.i32(1).value(r);
         if n < 0 || n >= width {
-            return Err(DeltaError::new("INVALID_PARAMETER_VALUE.BIT_POSITION_RANGE")
-                .param("functionName", "`bit_get`")
-                .param("parameter", "`pos`")
-                .param("upper", width)
-                .param("invalidValue", n));
+            return Err(
+                DeltaError::new("INVALID_PARAMETER_VALUE.BIT_POSITION_RANGE")
+                    .param("functionName", "`bit_get`")
+                    .param("parameter", "`pos`")
+                    .param("upper", width)
+                    .param("invalidValue", n),
+            );
         }
         Ok(match number(&b.args[0], r, &b.types[0]) {
             Some(Number::Whole(v)) => Some(((v >> n) & 1) as i8),
@@ -286,4 +344,3 @@ pub fn bit_get(b: &Batch<'_>) -> Result<ArrayRef> {
         })
     })
 }
-

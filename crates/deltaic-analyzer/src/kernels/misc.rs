@@ -17,7 +17,9 @@ use crate::types::arrow_type;
 /// The field `env.salt` of a struct; NULL where the struct is.
 pub fn struct_field(b: &Batch<'_>) -> Result<ArrayRef> {
     let source = b.structs(0);
-    let Some(column) = source.columns().get(b.env.salt as usize) else { return Err(internal("no such field")) };
+    let Some(column) = source.columns().get(b.env.salt as usize) else {
+        return Err(internal("no such field"));
+    };
     masked(column, source.nulls())
 }
 
@@ -33,14 +35,24 @@ pub fn masked(array: &ArrayRef, nulls: Option<&NullBuffer>) -> Result<ArrayRef> 
 
 /// `named_struct` and `struct`: the values become fields in order.
 pub fn make_struct(b: &Batch<'_>) -> Result<ArrayRef> {
-    let ArrowType::Struct(fields) = arrow_type(b.ret) else { return Err(internal("a struct that is none")) };
+    let ArrowType::Struct(fields) = arrow_type(b.ret) else {
+        return Err(internal("a struct that is none"));
+    };
     let columns: Vec<ArrayRef> = b.args.iter().map(Arc::clone).collect();
     let fields = fields
         .iter()
         .zip(&columns)
-        .map(|(f, c)| if c.null_count() > 0 && !f.is_nullable() { Arc::new(f.as_ref().clone().with_nullable(true)) } else { Arc::clone(f) })
+        .map(|(f, c)| {
+            if c.null_count() > 0 && !f.is_nullable() {
+                Arc::new(f.as_ref().clone().with_nullable(true))
+            } else {
+                Arc::clone(f)
+            }
+        })
         .collect();
-    StructArray::try_new_with_length(fields, columns, None, b.rows).map(|s| Arc::new(s) as ArrayRef).ours()
+    StructArray::try_new_with_length(fields, columns, None, b.rows)
+        .map(|s| Arc::new(s) as ArrayRef)
+        .ours()
 }
 
 /// LIKE with the escape character and the case rule of `env.salt`.
@@ -86,7 +98,11 @@ pub fn assert_true(b: &Batch<'_>) -> Result<ArrayRef> {
     let (condition, message) = (b.bool(0), b.str(1));
     for r in 0..b.rows {
         if condition.is_null(r) || !condition.value(r) {
-            let text = if message.is_null(r) { "null" } else { message.value(r) };
+            let text = if message.is_null(r) {
+                "null"
+            } else {
+                message.value(r)
+            };
             return Err(DeltaError::new("USER_RAISED_EXCEPTION").param("errorMessage", text));
         }
     }
@@ -99,7 +115,11 @@ pub fn raise_error(b: &Batch<'_>) -> Result<ArrayRef> {
     if b.rows == 0 {
         return Ok(b.nulls());
     }
-    let text = if message.is_null(0) { "null" } else { message.value(0) };
+    let text = if message.is_null(0) {
+        "null"
+    } else {
+        message.value(0)
+    };
     Err(DeltaError::new("USER_RAISED_EXCEPTION").param("errorMessage", text))
 }
 
@@ -108,7 +128,11 @@ pub fn uuid(b: &Batch<'_>) -> Result<ArrayRef> {
     let mut random = Lcg::new(b.env.salt ^ b.env.now_us as u64);
     b.all_rows(|_| {
         let bytes = (u128::from(random.next()) << 64) | u128::from(random.next());
-        Ok(Some(uuid::Builder::from_random_bytes(bytes.to_be_bytes()).into_uuid().to_string()))
+        Ok(Some(
+            uuid::Builder::from_random_bytes(bytes.to_be_bytes())
+                .into_uuid()
+                .to_string(),
+        ))
     })
 }
 
@@ -123,7 +147,9 @@ pub fn randn(b: &Batch<'_>) -> Result<ArrayRef> {
     let mut random = Lcg::new(b.env.salt);
     b.all_rows(|_| {
         let (u, v) = (random.unit().max(f64::MIN_POSITIVE), random.unit());
-        Ok(Some((-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()))
+        Ok(Some(
+            (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos(),
+        ))
     })
 }
 
@@ -146,7 +172,11 @@ pub fn nanvl(b: &Batch<'_>) -> Result<ArrayRef> {
                 if x.is_null(r) {
                     return Ok(None);
                 }
-                Ok(if x.value(r).is_nan() { (!y.is_null(r)).then(|| y.value(r)) } else { Some(x.value(r)) })
+                Ok(if x.value(r).is_nan() {
+                    (!y.is_null(r)).then(|| y.value(r))
+                } else {
+                    Some(x.value(r))
+                })
             })
         }
         _ => {
@@ -155,7 +185,11 @@ pub fn nanvl(b: &Batch<'_>) -> Result<ArrayRef> {
                 if x.is_null(r) {
                     return Ok(None);
                 }
-                Ok(if x.value(r).is_nan() { (!y.is_null(r)).then(|| y.value(r)) } else { Some(x.value(r)) })
+                Ok(if x.value(r).is_nan() {
+                    (!y.is_null(r)).then(|| y.value(r))
+                } else {
+                    Some(x.value(r))
+                })
             })
         }
     }
@@ -164,7 +198,9 @@ pub fn nanvl(b: &Batch<'_>) -> Result<ArrayRef> {
 /// `isnan(x)`: false for NULL.
 pub fn is_nan(b: &Batch<'_>) -> Result<ArrayRef> {
     match &b.types[0] {
-        DataType::Float => b.all_rows(|r| Ok(Some(!b.f32(0).is_null(r) && b.f32(0).value(r).is_nan()))),
+        DataType::Float => {
+            b.all_rows(|r| Ok(Some(!b.f32(0).is_null(r) && b.f32(0).value(r).is_nan())))
+        }
         _ => b.all_rows(|r| Ok(Some(!b.f64(0).is_null(r) && b.f64(0).value(r).is_nan()))),
     }
 }
@@ -211,9 +247,19 @@ pub fn array_field(b: &Batch<'_>) -> Result<ArrayRef> {
     use arrow::array::{AsArray, ListArray};
     let list = b.list(0);
     let structs = list.values().as_struct();
-    let Some(column) = structs.columns().get(b.env.salt as usize) else { return Err(internal("no such field")) };
+    let Some(column) = structs.columns().get(b.env.salt as usize) else {
+        return Err(internal("no such field"));
+    };
     let values = masked(column, structs.nulls())?;
-    let ArrowType::List(field) = arrow_type(b.ret) else { return Err(internal("an array that is none")) };
-    let field = if values.null_count() > 0 { Arc::new(field.as_ref().clone().with_nullable(true)) } else { field };
-    ListArray::try_new(field, list.offsets().clone(), values, list.nulls().cloned()).map(|l| Arc::new(l) as ArrayRef).ours()
+    let ArrowType::List(field) = arrow_type(b.ret) else {
+        return Err(internal("an array that is none"));
+    };
+    let field = if values.null_count() > 0 {
+        Arc::new(field.as_ref().clone().with_nullable(true))
+    } else {
+        field
+    };
+    ListArray::try_new(field, list.offsets().clone(), values, list.nulls().cloned())
+        .map(|l| Arc::new(l) as ArrayRef)
+        .ours()
 }

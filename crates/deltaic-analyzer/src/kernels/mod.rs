@@ -4,6 +4,7 @@ pub mod aggregates;
 pub mod arithmetic;
 pub mod arrays;
 pub mod cast;
+pub mod cast_context;
 pub mod cast_text;
 pub mod collections;
 pub mod datetime;

@@ -32,8 +32,14 @@ fn hex_of(bytes: &[u8]) -> String {
 
 /// Bytes of a hexadecimal text; an odd first digit stands alone.
 pub fn unhexed(text: &str) -> Option<Vec<u8>> {
-    let padded = if text.len() % 2 == 1 { format!("0{text}") } else { text.to_owned() };
-    (0..padded.len() / 2).map(|n| u8::from_str_radix(padded.get(2 * n..2 * n + 2)?, 16).ok()).collect()
+    let padded = if text.len() % 2 == 1 {
+        format!("0{text}")
+    } else {
+        text.to_owned()
+    };
+    (0..padded.len() / 2)
+        .map(|n| u8::from_str_radix(padded.get(2 * n..2 * n + 2)?, 16).ok())
+        .collect()
 }
 
 /// `unhex(text)`.
@@ -49,7 +55,12 @@ pub fn base64(b: &Batch<'_>) -> Result<ArrayRef> {
 /// `unbase64(text)`.
 pub fn unbase64(b: &Batch<'_>) -> Result<ArrayRef> {
     b.rows(|r| {
-        let text: String = b.str(0).value(r).chars().filter(|c| !c.is_whitespace()).collect();
+        let text: String = b
+            .str(0)
+            .value(r)
+            .chars()
+            .filter(|c| !c.is_whitespace())
+            .collect();
         STANDARD.decode(&text).map(Some).map_err(|_| {
             DeltaError::new("CONVERSION_INVALID_INPUT")
                 .param("str", format!("'{text}'"))
@@ -74,8 +85,13 @@ pub fn conv(b: &Batch<'_>) -> Result<ArrayRef> {
         let (negative, digits) = text.strip_prefix('-').map_or((false, text), |d| (true, d));
         let mut value: u64 = 0;
         for c in digits.chars() {
-            let Some(d) = c.to_digit(from as u32) else { break };
-            value = match value.checked_mul(from as u64).and_then(|v| v.checked_add(u64::from(d))) {
+            let Some(d) = c.to_digit(from as u32) else {
+                break;
+            };
+            value = match value
+                .checked_mul(from as u64)
+                .and_then(|v| v.checked_add(u64::from(d)))
+            {
                 Some(v) => v,
                 None if b.env.ansi => {
                     return Err(DeltaError::new("ARITHMETIC_OVERFLOW")
@@ -87,8 +103,16 @@ pub fn conv(b: &Batch<'_>) -> Result<ArrayRef> {
             };
         }
         let signed = to < 0;
-        let value = if negative { (value as i64).wrapping_neg() as u64 } else { value };
-        let (minus, magnitude) = if signed && (value as i64) < 0 { (true, (value as i64).unsigned_abs()) } else { (false, value) };
+        let value = if negative {
+            (value as i64).wrapping_neg() as u64
+        } else {
+            value
+        };
+        let (minus, magnitude) = if signed && (value as i64) < 0 {
+            (true, (value as i64).unsigned_abs())
+        } else {
+            (false, value)
+        };
         let mut out = String::new();
         let (mut rest, base) = (magnitude, to.unsigned_abs());
         loop {
@@ -117,7 +141,9 @@ pub fn format_number(b: &Batch<'_>) -> Result<ArrayRef> {
             Some(Number::Double(v)) => decimal::parse(&format!("{v:e}")),
             None => None,
         };
-        let Some((v, scale)) = text else { return Ok(Some("\u{FFFD}".to_owned())) };
+        let Some((v, scale)) = text else {
+            return Ok(Some("\u{FFFD}".to_owned()));
+        };
         let rounded = decimal::rescale(v, scale, digits, Rounding::HalfEven);
         let out = match rounded.to_i128() {
             Some(v) => crate::text::decimal(v, digits.min(38) as u8),

@@ -33,17 +33,34 @@ impl Cache {
 /// `rlike`.
 pub fn rlike(b: &Batch<'_>) -> Result<ArrayRef> {
     let mut cache = Cache::default();
-    b.rows(|r| Ok(Some(cache.get(b.str(1).value(r), "rlike")?.is_match(b.str(0).value(r)))))
+    b.rows(|r| {
+        Ok(Some(
+            cache
+                .get(b.str(1).value(r), "rlike")?
+                .is_match(b.str(0).value(r)),
+        ))
+    })
 }
 
 /// `regexp_replace(text, pattern, by, from)`.
 pub fn replace(b: &Batch<'_>) -> Result<ArrayRef> {
     let mut cache = Cache::default();
     b.rows(|r| {
-        let (s, by, from) = (b.str(0).value(r), java_template(b.str(2).value(r)), b.i32(3).value(r));
+        let (s, by, from) = (
+            b.str(0).value(r),
+            java_template(b.str(2).value(r)),
+            b.i32(3).value(r),
+        );
         let regex = cache.get(b.str(1).value(r), "regexp_replace")?;
-        let at = s.char_indices().nth((from.max(1) - 1) as usize).map_or(s.len(), |(n, _)| n);
-        Ok(Some(format!("{}{}", &s[..at], regex.replace_all(&s[at..], by.as_str()))))
+        let at = s
+            .char_indices()
+            .nth((from.max(1) - 1) as usize)
+            .map_or(s.len(), |(n, _)| n);
+        Ok(Some(format!(
+            "{}{}",
+            &s[..at],
+            regex.replace_all(&s[at..], by.as_str())
+        )))
     })
 }
 
@@ -64,7 +81,11 @@ fn java_template(by: &str) -> String {
                     group.push(*d);
                     chars.next();
                 }
-                out.push_str(&if group.is_empty() { "$".to_owned() } else { format!("${{{group}}}") });
+                out.push_str(&if group.is_empty() {
+                    "$".to_owned()
+                } else {
+                    format!("${{{group}}}")
+                });
             }
             other => out.push(other),
         }
@@ -90,7 +111,9 @@ pub fn extract(b: &Batch<'_>) -> Result<ArrayRef> {
         if index < 0 || index as usize > groups {
             return Err(group_error("regexp_extract", groups, index));
         }
-        let found = regex.captures(b.str(0).value(r)).and_then(|c| c.get(index as usize).map(|m| m.as_str().to_owned()));
+        let found = regex
+            .captures(b.str(0).value(r))
+            .and_then(|c| c.get(index as usize).map(|m| m.as_str().to_owned()));
         Ok(Some(found.unwrap_or_default()))
     })
 }
@@ -98,7 +121,8 @@ pub fn extract(b: &Batch<'_>) -> Result<ArrayRef> {
 /// `regexp_extract_all(text, pattern, group)`.
 pub fn extract_all(b: &Batch<'_>) -> Result<ArrayRef> {
     let mut cache = Cache::default();
-    let (mut values, mut lengths, mut valid): (Vec<String>, Vec<usize>, Vec<bool>) = (vec![], vec![], vec![]);
+    let (mut values, mut lengths, mut valid): (Vec<String>, Vec<usize>, Vec<bool>) =
+        (vec![], vec![], vec![]);
     for r in 0..b.rows {
         valid.push(!b.any_null(r));
         let before = values.len();
@@ -109,28 +133,42 @@ pub fn extract_all(b: &Batch<'_>) -> Result<ArrayRef> {
             if index < 0 || index as usize > groups {
                 return Err(group_error("regexp_extract_all", groups, index));
             }
-            values.extend(
-                regex
-                    .captures_iter(b.str(0).value(r))
-                    .map(|c| c.get(index as usize).map_or(String::new(), |m| m.as_str().to_owned())),
-            );
+            values.extend(regex.captures_iter(b.str(0).value(r)).map(|c| {
+                c.get(index as usize)
+                    .map_or(String::new(), |m| m.as_str().to_owned())
+            }));
         }
         lengths.push(values.len() - before);
     }
-    arrays::build(b, std::sync::Arc::new(StringArray::from(values)), lengths, Some(NullBuffer::from(valid)))
+    arrays::build(
+        b,
+        std::sync::Arc::new(StringArray::from(values)),
+        lengths,
+        Some(NullBuffer::from(valid)),
+    )
 }
 
 /// `regexp_count(text, pattern)`.
 pub fn count(b: &Batch<'_>) -> Result<ArrayRef> {
     let mut cache = Cache::default();
-    b.rows(|r| Ok(Some(cache.get(b.str(1).value(r), "regexp_count")?.find_iter(b.str(0).value(r)).count() as i32)))
+    b.rows(|r| {
+        Ok(Some(
+            cache
+                .get(b.str(1).value(r), "regexp_count")?
+                .find_iter(b.str(0).value(r))
+                .count() as i32,
+        ))
+    })
 }
 
 /// `regexp_substr(text, pattern)`.
 pub fn substring(b: &Batch<'_>) -> Result<ArrayRef> {
     let mut cache = Cache::default();
     b.rows(|r| {
-        Ok(cache.get(b.str(1).value(r), "regexp_substr")?.find(b.str(0).value(r)).map(|m| m.as_str().to_owned()))
+        Ok(cache
+            .get(b.str(1).value(r), "regexp_substr")?
+            .find(b.str(0).value(r))
+            .map(|m| m.as_str().to_owned()))
     })
 }
 
@@ -140,14 +178,17 @@ pub fn instr(b: &Batch<'_>) -> Result<ArrayRef> {
     b.rows(|r| {
         let s = b.str(0).value(r);
         let found = cache.get(b.str(1).value(r), "regexp_instr")?.find(s);
-        Ok(Some(found.map_or(0, |m| s[..m.start()].chars().count() as i32 + 1)))
+        Ok(Some(
+            found.map_or(0, |m| s[..m.start()].chars().count() as i32 + 1),
+        ))
     })
 }
 
 /// `split(text, pattern, limit)`.
 pub fn split(b: &Batch<'_>) -> Result<ArrayRef> {
     let mut cache = Cache::default();
-    let (mut values, mut lengths, mut valid): (Vec<String>, Vec<usize>, Vec<bool>) = (vec![], vec![], vec![]);
+    let (mut values, mut lengths, mut valid): (Vec<String>, Vec<usize>, Vec<bool>) =
+        (vec![], vec![], vec![]);
     for r in 0..b.rows {
         valid.push(!b.any_null(r));
         if b.any_null(r) {
@@ -157,7 +198,11 @@ pub fn split(b: &Batch<'_>) -> Result<ArrayRef> {
         let (s, pattern, limit) = (b.str(0).value(r), b.str(1).value(r), b.i32(2).value(r));
         let parts: Vec<String> = if pattern.is_empty() {
             let chars: Vec<String> = s.chars().map(String::from).collect();
-            if limit > 0 && chars.len() > limit as usize { chars[..limit as usize].to_vec() } else { chars }
+            if limit > 0 && chars.len() > limit as usize {
+                chars[..limit as usize].to_vec()
+            } else {
+                chars
+            }
         } else {
             let regex = cache.get(pattern, "split")?;
             if limit > 0 {
@@ -169,5 +214,10 @@ pub fn split(b: &Batch<'_>) -> Result<ArrayRef> {
         lengths.push(parts.len());
         values.extend(parts);
     }
-    arrays::build(b, std::sync::Arc::new(StringArray::from(values)), lengths, Some(NullBuffer::from(valid)))
+    arrays::build(
+        b,
+        std::sync::Arc::new(StringArray::from(values)),
+        lengths,
+        Some(NullBuffer::from(valid)),
+    )
 }

@@ -89,7 +89,13 @@ pub fn bits(b: &Batch<'_>) -> Result<ArrayRef> {
 fn window(size: usize, from: i32, length: i32) -> std::ops::Range<usize> {
     let size = size as i64;
     let from = i64::from(from);
-    let start = if from > 0 { from - 1 } else if from < 0 { size + from } else { 0 };
+    let start = if from > 0 {
+        from - 1
+    } else if from < 0 {
+        size + from
+    } else {
+        0
+    };
     let end = start.saturating_add(i64::from(length));
     let clamp = |v: i64| v.clamp(0, size) as usize;
     let (start, end) = (clamp(start), clamp(end));
@@ -102,19 +108,31 @@ pub fn substring(b: &Batch<'_>) -> Result<ArrayRef> {
     match &b.types[0] {
         DataType::Binary => b.rows(|r| {
             let v = b.bin(0).value(r);
-            Ok(Some(v[window(v.len(), from.value(r), length.value(r))].to_vec()))
+            Ok(Some(
+                v[window(v.len(), from.value(r), length.value(r))].to_vec(),
+            ))
         }),
         _ => b.rows(|r| {
             let s = b.str(0).value(r);
             let w = window(s.chars().count(), from.value(r), length.value(r));
-            Ok(Some(s.chars().skip(w.start).take(w.len()).collect::<String>()))
+            Ok(Some(
+                s.chars().skip(w.start).take(w.len()).collect::<String>(),
+            ))
         }),
     }
 }
 
 /// `left(text, n)`.
 pub fn left(b: &Batch<'_>) -> Result<ArrayRef> {
-    b.rows(|r| Ok(Some(b.str(0).value(r).chars().take(b.i32(1).value(r).max(0) as usize).collect::<String>())))
+    b.rows(|r| {
+        Ok(Some(
+            b.str(0)
+                .value(r)
+                .chars()
+                .take(b.i32(1).value(r).max(0) as usize)
+                .collect::<String>(),
+        ))
+    })
 }
 
 /// `right(text, n)`.
@@ -129,12 +147,24 @@ pub fn right(b: &Batch<'_>) -> Result<ArrayRef> {
 
 /// `concat` of texts.
 pub fn concat(b: &Batch<'_>) -> Result<ArrayRef> {
-    b.rows(|r| Ok(Some((0..b.args.len()).map(|n| b.str(n).value(r)).collect::<String>())))
+    b.rows(|r| {
+        Ok(Some(
+            (0..b.args.len())
+                .map(|n| b.str(n).value(r))
+                .collect::<String>(),
+        ))
+    })
 }
 
 /// `concat` of binaries.
 pub fn concat_binary(b: &Batch<'_>) -> Result<ArrayRef> {
-    b.rows(|r| Ok(Some((0..b.args.len()).flat_map(|n| b.bin(n).value(r).to_vec()).collect::<Vec<u8>>())))
+    b.rows(|r| {
+        Ok(Some(
+            (0..b.args.len())
+                .flat_map(|n| b.bin(n).value(r).to_vec())
+                .collect::<Vec<u8>>(),
+        ))
+    })
 }
 
 /// `concat_ws(separator, …)`: texts and arrays of texts; NULLs are skipped.
@@ -169,7 +199,11 @@ pub fn trim(b: &Batch<'_>) -> Result<ArrayRef> {
     let side = b.env.salt;
     b.rows(|r| {
         let mut s = b.str(0).value(r);
-        let cut: Vec<char> = if b.args.len() > 1 { b.str(1).value(r).chars().collect() } else { vec![' '] };
+        let cut: Vec<char> = if b.args.len() > 1 {
+            b.str(1).value(r).chars().collect()
+        } else {
+            vec![' ']
+        };
         if side != 2 {
             s = s.trim_start_matches(|c| cut.contains(&c));
         }
@@ -184,13 +218,21 @@ pub fn trim(b: &Batch<'_>) -> Result<ArrayRef> {
 pub fn replace(b: &Batch<'_>) -> Result<ArrayRef> {
     b.rows(|r| {
         let (s, search) = (b.str(0).value(r), b.str(1).value(r));
-        Ok(Some(if search.is_empty() { s.to_owned() } else { s.replace(search, b.str(2).value(r)) }))
+        Ok(Some(if search.is_empty() {
+            s.to_owned()
+        } else {
+            s.replace(search, b.str(2).value(r))
+        }))
     })
 }
 
 /// `repeat(text, n)`.
 pub fn repeat(b: &Batch<'_>) -> Result<ArrayRef> {
-    b.rows(|r| Ok(Some(b.str(0).value(r).repeat(b.i32(1).value(r).max(0) as usize))))
+    b.rows(|r| {
+        Ok(Some(
+            b.str(0).value(r).repeat(b.i32(1).value(r).max(0) as usize),
+        ))
+    })
 }
 
 /// `space(n)`.
@@ -209,7 +251,11 @@ pub fn pad(b: &Batch<'_>) -> Result<ArrayRef> {
             return Ok(Some(s.chars().take(width).collect::<String>()));
         }
         let padding: String = fill.iter().cycle().take(width - have).collect();
-        Ok(Some(if right { format!("{s}{padding}") } else { format!("{padding}{s}") }))
+        Ok(Some(if right {
+            format!("{s}{padding}")
+        } else {
+            format!("{padding}{s}")
+        }))
     })
 }
 
@@ -228,12 +274,18 @@ pub fn locate(b: &Batch<'_>) -> Result<ArrayRef> {
             return Ok(None);
         }
         let from = b.i32(2).value(r);
-        Ok(Some(if from < 1 { 0 } else { find(b.str(1).value(r), b.str(0).value(r), from as usize) }))
+        Ok(Some(if from < 1 {
+            0
+        } else {
+            find(b.str(1).value(r), b.str(0).value(r), from as usize)
+        }))
     })
 }
 
 fn find(text: &str, search: &str, from: usize) -> i32 {
-    let Some((start, _)) = text.char_indices().chain([(text.len(), ' ')]).nth(from - 1) else { return 0 };
+    let Some((start, _)) = text.char_indices().chain([(text.len(), ' ')]).nth(from - 1) else {
+        return 0;
+    };
     match text[start..].find(search) {
         Some(at) => (text[..start + at].chars().count() + 1) as i32,
         None => 0,
@@ -256,7 +308,12 @@ pub fn contains(b: &Batch<'_>) -> Result<ArrayRef> {
 fn test(b: &Batch<'_>, f: fn(&[u8], &[u8]) -> bool) -> Result<ArrayRef> {
     match &b.types[0] {
         DataType::Binary => b.rows(|r| Ok(Some(f(b.bin(0).value(r), b.bin(1).value(r))))),
-        _ => b.rows(|r| Ok(Some(f(b.str(0).value(r).as_bytes(), b.str(1).value(r).as_bytes())))),
+        _ => b.rows(|r| {
+            Ok(Some(f(
+                b.str(0).value(r).as_bytes(),
+                b.str(1).value(r).as_bytes(),
+            )))
+        }),
     }
 }
 
@@ -265,10 +322,14 @@ pub fn translate(b: &Batch<'_>) -> Result<ArrayRef> {
     b.rows(|r| {
         let from: Vec<char> = b.str(1).value(r).chars().collect();
         let to: Vec<char> = b.str(2).value(r).chars().collect();
-        let out = b.str(0).value(r).chars().filter_map(|c| match from.iter().position(|f| *f == c) {
-            Some(n) => to.get(n).copied(),
-            None => Some(c),
-        });
+        let out =
+            b.str(0)
+                .value(r)
+                .chars()
+                .filter_map(|c| match from.iter().position(|f| *f == c) {
+                    Some(n) => to.get(n).copied(),
+                    None => Some(c),
+                });
         Ok(Some(out.collect::<String>()))
     })
 }
@@ -295,14 +356,22 @@ pub fn distance(a: &str, b: &str) -> usize {
 
 /// `ascii(text)`.
 pub fn ascii(b: &Batch<'_>) -> Result<ArrayRef> {
-    b.rows(|r| Ok(Some(b.str(0).value(r).chars().next().map_or(0, |c| c as i32))))
+    b.rows(|r| {
+        Ok(Some(
+            b.str(0).value(r).chars().next().map_or(0, |c| c as i32),
+        ))
+    })
 }
 
 /// `chr(n)`.
 pub fn chr(b: &Batch<'_>) -> Result<ArrayRef> {
     b.rows(|r| {
         let n = b.i64(0).value(r);
-        Ok(Some(if n < 0 { String::new() } else { char::from((n & 0xFF) as u8).to_string() }))
+        Ok(Some(if n < 0 {
+            String::new()
+        } else {
+            char::from((n & 0xFF) as u8).to_string()
+        }))
     })
 }
 
@@ -318,7 +387,11 @@ pub fn substring_index(b: &Batch<'_>) -> Result<ArrayRef> {
         if count >= parts.len() {
             return Ok(Some(s.to_owned()));
         }
-        Ok(Some(if n > 0 { parts[..count].join(separator) } else { parts[parts.len() - count..].join(separator) }))
+        Ok(Some(if n > 0 {
+            parts[..count].join(separator)
+        } else {
+            parts[parts.len() - count..].join(separator)
+        }))
     })
 }
 
@@ -329,8 +402,16 @@ pub fn split_part(b: &Batch<'_>) -> Result<ArrayRef> {
         if n == 0 {
             return Err(DeltaError::new("INVALID_INDEX_OF_ZERO"));
         }
-        let parts: Vec<&str> = if separator.is_empty() { vec![s] } else { s.split(separator).collect() };
-        let at = if n > 0 { n as usize - 1 } else { parts.len().wrapping_sub(n.unsigned_abs() as usize) };
+        let parts: Vec<&str> = if separator.is_empty() {
+            vec![s]
+        } else {
+            s.split(separator).collect()
+        };
+        let at = if n > 0 {
+            n as usize - 1
+        } else {
+            parts.len().wrapping_sub(n.unsigned_abs() as usize)
+        };
         Ok(Some(parts.get(at).copied().unwrap_or_default().to_owned()))
     })
 }
@@ -339,7 +420,13 @@ pub fn split_part(b: &Batch<'_>) -> Result<ArrayRef> {
 pub fn find_in_set(b: &Batch<'_>) -> Result<ArrayRef> {
     b.rows(|r| {
         let s = b.str(0).value(r);
-        Ok(Some(b.str(1).value(r).split(',').position(|p| p == s).map_or(0, |n| n as i32 + 1)))
+        Ok(Some(
+            b.str(1)
+                .value(r)
+                .split(',')
+                .position(|p| p == s)
+                .map_or(0, |n| n as i32 + 1),
+        ))
     })
 }
 
@@ -372,9 +459,17 @@ pub fn overlay(b: &Batch<'_>) -> Result<ArrayRef> {
         let by = b.str(1).value(r);
         let from = (b.i32(2).value(r) - 1).clamp(0, chars.len() as i32) as usize;
         let length = b.i32(3).value(r);
-        let length = if length < 0 { by.chars().count() } else { length as usize };
-        let rest = chars.get((from + length).min(chars.len())..).unwrap_or_default();
-        Ok(Some(chars[..from].iter().collect::<String>() + by + &rest.iter().collect::<String>()))
+        let length = if length < 0 {
+            by.chars().count()
+        } else {
+            length as usize
+        };
+        let rest = chars
+            .get((from + length).min(chars.len())..)
+            .unwrap_or_default();
+        Ok(Some(
+            chars[..from].iter().collect::<String>() + by + &rest.iter().collect::<String>(),
+        ))
     })
 }
 
@@ -393,7 +488,9 @@ pub fn soundex(b: &Batch<'_>) -> Result<ArrayRef> {
     }
     b.rows(|r| {
         let s = b.str(0).value(r);
-        let Some(first) = s.chars().next().filter(char::is_ascii_alphabetic) else { return Ok(Some(s.to_owned())) };
+        let Some(first) = s.chars().next().filter(char::is_ascii_alphabetic) else {
+            return Ok(Some(s.to_owned()));
+        };
         let mut out = first.to_ascii_uppercase().to_string();
         let mut last = code(first);
         for c in s.chars().skip(1).filter(char::is_ascii_alphabetic) {
@@ -420,10 +517,16 @@ pub fn encode(b: &Batch<'_>) -> Result<ArrayRef> {
         let (s, charset) = (b.str(0).value(r), b.str(1).value(r));
         Ok(Some(match charset.to_ascii_uppercase().as_str() {
             "UTF-8" | "UTF8" => s.as_bytes().to_vec(),
-            "US-ASCII" | "ISO-8859-1" => s.chars().map(|c| if c as u32 <= 255 { c as u8 } else { b'?' }).collect(),
+            "US-ASCII" | "ISO-8859-1" => s
+                .chars()
+                .map(|c| if c as u32 <= 255 { c as u8 } else { b'?' })
+                .collect(),
             "UTF-16BE" => s.encode_utf16().flat_map(u16::to_be_bytes).collect(),
             "UTF-16LE" => s.encode_utf16().flat_map(u16::to_le_bytes).collect(),
-            "UTF-16" => [0xFE, 0xFF].into_iter().chain(s.encode_utf16().flat_map(u16::to_be_bytes)).collect(),
+            "UTF-16" => [0xFE, 0xFF]
+                .into_iter()
+                .chain(s.encode_utf16().flat_map(u16::to_be_bytes))
+                .collect(),
             other => return Err(bad_charset("`encode`", other)),
         }))
     })
@@ -452,12 +555,19 @@ fn bad_charset(function: &str, charset: &str) -> DeltaError {
         .param("functionName", function)
         .param("parameter", "`charset`")
         .param("charset", charset)
-        .param("charsets", "'iso-8859-1', 'us-ascii', 'utf-16', 'utf-16be', 'utf-16le', 'utf-32', 'utf-8'")
+        .param(
+            "charsets",
+            "'iso-8859-1', 'us-ascii', 'utf-16', 'utf-16be', 'utf-16le', 'utf-32', 'utf-8'",
+        )
 }
 
 /// `mask(text, upper, lower, digit, other)`.
 pub fn mask(b: &Batch<'_>) -> Result<ArrayRef> {
-    let by = |n: usize, r: usize| (!b.args[n].is_null(r)).then(|| b.str(n).value(r).chars().next()).flatten();
+    let by = |n: usize, r: usize| {
+        (!b.args[n].is_null(r))
+            .then(|| b.str(n).value(r).chars().next())
+            .flatten()
+    };
     b.all_rows(|r| {
         if b.args[0].is_null(r) {
             return Ok(None);
@@ -494,11 +604,16 @@ pub fn format_string(b: &Batch<'_>) -> Result<ArrayRef> {
                 continue;
             }
             let start = at;
-            while format.get(at).is_some_and(|c| "-+ 0,(#.$".contains(*c) || c.is_ascii_digit()) {
+            while format
+                .get(at)
+                .is_some_and(|c| "-+ 0,(#.$".contains(*c) || c.is_ascii_digit())
+            {
                 at += 1;
             }
             let mut flags: String = format[start..at].iter().collect();
-            let Some(kind) = format.get(at).copied() else { return Err(internal("a format that ends in %")) };
+            let Some(kind) = format.get(at).copied() else {
+                return Err(internal("a format that ends in %"));
+            };
             at += 1;
             if kind == '%' || kind == 'n' {
                 out.push(if kind == '%' { '%' } else { '\n' });
@@ -524,9 +639,18 @@ pub fn format_string(b: &Batch<'_>) -> Result<ArrayRef> {
 }
 
 fn format_one(b: &Batch<'_>, n: usize, r: usize, flags: &str, kind: char) -> String {
-    let (flag, size) = flags.split_at(flags.find(|c: char| ('1'..='9').contains(&c) || c == '.').unwrap_or(flags.len()));
-    let (width, precision) = size.split_once('.').map_or((size, None), |(w, p)| (w, Some(p)));
-    let (width, precision) = (width.parse::<usize>().unwrap_or(0), precision.and_then(|p| p.parse::<usize>().ok()));
+    let (flag, size) = flags.split_at(
+        flags
+            .find(|c: char| ('1'..='9').contains(&c) || c == '.')
+            .unwrap_or(flags.len()),
+    );
+    let (width, precision) = size
+        .split_once('.')
+        .map_or((size, None), |(w, p)| (w, Some(p)));
+    let (width, precision) = (
+        width.parse::<usize>().unwrap_or(0),
+        precision.and_then(|p| p.parse::<usize>().ok()),
+    );
     let plain = text::value_text(&b.args[n], r, &b.types[n], b.env.zone);
     let float = || plain.parse::<f64>().unwrap_or(f64::NAN);
     let mut body = if b.args[n].is_null(r) {
@@ -540,12 +664,20 @@ fn format_one(b: &Batch<'_>, n: usize, r: usize, flags: &str, kind: char) -> Str
                 let e: i32 = e.parse().unwrap_or(0);
                 format!("{m}e{}{:02}", if e < 0 { '-' } else { '+' }, e.abs())
             }
-            'x' | 'X' => plain.parse::<i64>().map_or(plain.clone(), |v| match &b.types[n] {
-                DataType::Integer => format!("{:x}", v as i32),
-                _ => format!("{v:x}"),
-            }),
-            'o' => plain.parse::<i64>().map_or(plain.clone(), |v| format!("{v:o}")),
-            'c' => plain.parse::<u32>().ok().and_then(char::from_u32).map_or(plain.clone(), |c| c.to_string()),
+            'x' | 'X' => plain
+                .parse::<i64>()
+                .map_or(plain.clone(), |v| match &b.types[n] {
+                    DataType::Integer => format!("{:x}", v as i32),
+                    _ => format!("{v:x}"),
+                }),
+            'o' => plain
+                .parse::<i64>()
+                .map_or(plain.clone(), |v| format!("{v:o}")),
+            'c' => plain
+                .parse::<u32>()
+                .ok()
+                .and_then(char::from_u32)
+                .map_or(plain.clone(), |c| c.to_string()),
             's' | 'S' => precision.map_or(plain.clone(), |p| plain.chars().take(p).collect()),
             _ => plain.clone(),
         }
@@ -573,7 +705,9 @@ fn format_one(b: &Batch<'_>, n: usize, r: usize, flags: &str, kind: char) -> Str
 /// Thousands with commas.
 pub fn grouped(number: &str) -> String {
     let (sign, rest) = number.strip_prefix('-').map_or(("", number), |r| ("-", r));
-    let (whole, fraction) = rest.split_once('.').map_or((rest, None), |(w, f)| (w, Some(f)));
+    let (whole, fraction) = rest
+        .split_once('.')
+        .map_or((rest, None), |(w, f)| (w, Some(f)));
     let mut out = String::new();
     for (n, c) in whole.chars().enumerate() {
         if n > 0 && (whole.len() - n).is_multiple_of(3) {

@@ -1,7 +1,9 @@
 //! Single values out of arrays: numbers of any type, and values as they stand in error texts.
 
 use arrow::array::{Array, ArrayRef, AsArray};
-use arrow::datatypes::{Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type};
+use arrow::datatypes::{
+    Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+};
 use chrono_tz::Tz;
 use deltaic_protocol::schema::DataType;
 
@@ -32,7 +34,9 @@ pub fn number(array: &ArrayRef, row: usize, ty: &DataType) -> Option<Number> {
         DataType::Long => Number::Whole(array.as_primitive::<Int64Type>().value(row)),
         DataType::Float => Number::Float(array.as_primitive::<Float32Type>().value(row)),
         DataType::Double => Number::Double(array.as_primitive::<Float64Type>().value(row)),
-        DataType::Decimal { scale, .. } => Number::Decimal(array.as_primitive::<Decimal128Type>().value(row), *scale),
+        DataType::Decimal { scale, .. } => {
+            Number::Decimal(array.as_primitive::<Decimal128Type>().value(row), *scale)
+        }
         _ => return None,
     })
 }
@@ -48,7 +52,9 @@ pub fn sql_value(array: &ArrayRef, row: usize, ty: &DataType, zone: Tz) -> Strin
         DataType::Short => plain + "S",
         DataType::Long => plain + "L",
         DataType::Float => format!("CAST({plain} AS FLOAT)"),
-        DataType::Double if !plain.ends_with(|c: char| c.is_ascii_digit()) => format!("CAST('{plain}' AS DOUBLE)"),
+        DataType::Double if !plain.ends_with(|c: char| c.is_ascii_digit()) => {
+            format!("CAST('{plain}' AS DOUBLE)")
+        }
         DataType::Double => plain + "D",
         DataType::Decimal { .. } => plain + "BD",
         DataType::String => format!("'{}'", plain.replace('\\', "\\\\").replace('\'', "\\'")),

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use datafusion::common::Column;
 use datafusion::functions_aggregate as df;
 use datafusion::logical_expr::expr::{AggregateFunction, NullTreatment, Sort};
-use datafusion::logical_expr::{AggregateUDF, Aggregate as DfAggregate, Cast, Expr, GroupingSet, LogicalPlanBuilder, lit};
+use datafusion::logical_expr::{
+    Aggregate as DfAggregate, AggregateUDF, Cast, Expr, GroupingSet, LogicalPlanBuilder, lit,
+};
 use deltaic_protocol::schema::DataType;
 use deltaic_protocol::{DeltaError, Result};
 
@@ -62,9 +64,20 @@ pub enum Finish {
 
 impl Binder<'_> {
     /// The rows in groups, and the expressions over them.
-    pub fn aggregated(&self, rel: Rel, grouping: Grouping, nodes: Vec<Node>, with_clause: bool) -> Result<(Rel, Vec<Node>)> {
+    pub fn aggregated(
+        &self,
+        rel: Rel,
+        grouping: Grouping,
+        nodes: Vec<Node>,
+        with_clause: bool,
+    ) -> Result<(Rel, Vec<Node>)> {
         // Keys that are no columns are computed first.
-        let mut exprs: Vec<Expr> = rel.scope.columns.iter().map(|c| Expr::Column(c.attr.column.clone())).collect();
+        let mut exprs: Vec<Expr> = rel
+            .scope
+            .columns
+            .iter()
+            .map(|c| Expr::Column(c.attr.column.clone()))
+            .collect();
         let mut keys: Vec<(Node, Attr)> = Vec::new();
         let before = exprs.len();
         for key in &grouping.keys {
@@ -77,7 +90,12 @@ impl Binder<'_> {
             let attr = self.new_attr(&pretty(key, self.options.zone));
             let mut expr = lower(key)?;
             if is_float(&key.ty) {
-                expr = expr + if key.ty == DataType::Double { lit(0.0_f64) } else { lit(0.0_f32) };
+                expr = expr
+                    + if key.ty == DataType::Double {
+                        lit(0.0_f64)
+                    } else {
+                        lit(0.0_f32)
+                    };
             }
             exprs.push(expr.alias(attr.column.name.clone()));
             keys.push((key.clone(), attr));
@@ -90,11 +108,17 @@ impl Binder<'_> {
         for node in &nodes {
             self.collect_aggregates(node, &mut found)?;
         }
-        let key_exprs: Vec<Expr> = keys.iter().map(|(_, a)| Expr::Column(a.column.clone())).collect();
+        let key_exprs: Vec<Expr> = keys
+            .iter()
+            .map(|(_, a)| Expr::Column(a.column.clone()))
+            .collect();
         let groups = match &grouping.sets {
             None => key_exprs.clone(),
             Some(sets) => {
-                let sets = sets.iter().map(|s| s.iter().map(|n| key_exprs[*n].clone()).collect()).collect();
+                let sets = sets
+                    .iter()
+                    .map(|s| s.iter().map(|n| key_exprs[*n].clone()).collect())
+                    .collect();
                 vec![Expr::GroupingSet(GroupingSet::GroupingSets(sets))]
             }
         };
@@ -113,20 +137,43 @@ impl Binder<'_> {
             );
         }
         if groups.is_empty() && calls.is_empty() {
-            calls.push(df::count::count_udaf().call(vec![lit(1_i64)]).alias(self.new_attr("rows").column.name));
+            calls.push(
+                df::count::count_udaf()
+                    .call(vec![lit(1_i64)])
+                    .alias(self.new_attr("rows").column.name),
+            );
         }
-        let plan = builder.aggregate(groups, calls).and_then(LogicalPlanBuilder::build).ours()?;
+        let plan = builder
+            .aggregate(groups, calls)
+            .and_then(LogicalPlanBuilder::build)
+            .ours()?;
 
         let in_sets = grouping.sets.is_some();
         let mut columns = Vec::new();
         for (node, attr) in &keys {
             let nullable = node.nullable || in_sets;
-            columns.push(ScopeColumn { attr: attr.clone(), ty: node.ty.clone(), nullable, qualifier: Arc::new([]), hidden: false });
+            columns.push(ScopeColumn {
+                attr: attr.clone(),
+                ty: node.ty.clone(),
+                nullable,
+                qualifier: Arc::new([]),
+                hidden: false,
+            });
         }
         for (node, attr, _) in &found {
-            columns.push(ScopeColumn { attr: attr.clone(), ty: node.ty.clone(), nullable: node.nullable, qualifier: Arc::new([]), hidden: false });
+            columns.push(ScopeColumn {
+                attr: attr.clone(),
+                ty: node.ty.clone(),
+                nullable: node.nullable,
+                qualifier: Arc::new([]),
+                hidden: false,
+            });
         }
-        let out = Rel { plan, scope: Scope { columns }, partitions: 1 };
+        let out = Rel {
+            plan,
+            scope: Scope { columns },
+            partitions: 1,
+        };
         let nodes = nodes
             .into_iter()
             .map(|n| {
@@ -138,21 +185,37 @@ impl Binder<'_> {
         Ok((out, nodes))
     }
 
-    fn collect_aggregates(&self, node: &Node, found: &mut Vec<(Node, Attr, Lowered)>) -> Result<()> {
+    fn collect_aggregates(
+        &self,
+        node: &Node,
+        found: &mut Vec<(Node, Attr, Lowered)>,
+    ) -> Result<()> {
         if let Kind::Aggregate(a) = &node.kind {
-            if matches!(a.function, "grouping" | "grouping_id") || found.iter().any(|(n, _, _)| n == node) {
+            if matches!(a.function, "grouping" | "grouping_id")
+                || found.iter().any(|(n, _, _)| n == node)
+            {
                 return Ok(());
             }
             if a.args.iter().any(|n| n.has_window()) {
                 return Err(DeltaError::new("NESTED_AGGREGATE_FUNCTION"));
             }
             let lowered = self.lowered(a, &node.ty)?;
-            found.push((node.clone(), self.new_attr(&pretty(node, self.options.zone)), lowered));
+            found.push((
+                node.clone(),
+                self.new_attr(&pretty(node, self.options.zone)),
+                lowered,
+            ));
             return Ok(());
         }
         if let Kind::Window(w) = &node.kind {
             // The function of a window is no aggregate of this level; what it takes may be.
-            for n in w.function.args.iter().chain(&w.partition).chain(w.order.iter().map(|k| &k.node)) {
+            for n in w
+                .function
+                .args
+                .iter()
+                .chain(&w.partition)
+                .chain(w.order.iter().map(|k| &k.node))
+            {
                 self.collect_aggregates(n, found)?;
             }
             return Ok(());
@@ -163,18 +226,29 @@ impl Binder<'_> {
         Ok(())
     }
 
-    fn rewritten(&self, node: Node, keys: &[(Node, Attr)], found: &[(Node, Attr, Lowered)], in_sets: bool) -> Node {
+    fn rewritten(
+        &self,
+        node: Node,
+        keys: &[(Node, Attr)],
+        found: &[(Node, Attr, Lowered)],
+        in_sets: bool,
+    ) -> Node {
         node.transform_down(&mut |n| {
             if let Some((key, attr)) = keys.iter().find(|(k, _)| *k == n) {
                 let name = match (&key.kind, &n.kind) {
                     (_, Kind::Attr(a)) => a.name.clone(),
                     _ => attr.name.clone(),
                 };
-                let attr = Attr { name, ..attr.clone() };
+                let attr = Attr {
+                    name,
+                    ..attr.clone()
+                };
                 return Ok(Node::attr(attr, n.ty.clone(), n.nullable || in_sets));
             }
             match &n.kind {
-                Kind::Aggregate(a) if matches!(a.function, "grouping" | "grouping_id") => Ok(self.grouping_call(a, &n, keys)),
+                Kind::Aggregate(a) if matches!(a.function, "grouping" | "grouping_id") => {
+                    Ok(self.grouping_call(a, &n, keys))
+                }
                 Kind::Aggregate(a) => match found.iter().find(|(f, _, _)| *f == n) {
                     Some((_, attr, lowered)) => Ok(self.finished(a, &n, attr, lowered)),
                     None => Err(Box::new(n)),
@@ -191,25 +265,55 @@ impl Binder<'_> {
         let call = |args: Vec<Node>| self.call(&a.shown, args);
         match &lowered.finish {
             Finish::Same => Node::attr(attr.clone(), ty, n.nullable),
-            Finish::SumToLong => call(vec![raw]).fallible("sum_to_long", arithmetic::sum_to_long, ty, Nulls::Args),
-            Finish::SumToDecimal => call(vec![raw]).fallible("sum_to_decimal", arithmetic::sum_to_decimal, ty, Nulls::Args),
+            Finish::SumToLong => {
+                call(vec![raw]).fallible("sum_to_long", arithmetic::sum_to_long, ty, Nulls::Args)
+            }
+            Finish::SumToDecimal => call(vec![raw]).fallible(
+                "sum_to_decimal",
+                arithmetic::sum_to_decimal,
+                ty,
+                Nulls::Args,
+            ),
             Finish::List => call(vec![raw]).kernel("collected", aggregates::list, ty, Nulls::Never),
             Finish::Native(f) => {
                 let shown = Shown::Call(a.shown.clone());
-                Node::new(Kind::Call { shown, args: vec![raw], imp: Imp::Native(*f) }, ty, n.nullable)
+                Node::new(
+                    Kind::Call {
+                        shown,
+                        args: vec![raw],
+                        imp: Imp::Native(*f),
+                    },
+                    ty,
+                    n.nullable,
+                )
             }
             Finish::Cast => cast(raw, &ty, &self.env),
             Finish::OfList(name) => {
-                let list = call(vec![raw]).kernel("collected", aggregates::list, lowered.raw.clone(), Nulls::Never);
+                let list = call(vec![raw]).kernel(
+                    "collected",
+                    aggregates::list,
+                    lowered.raw.clone(),
+                    Nulls::Never,
+                );
                 let second = match a.function {
-                    "median" => Node::literal(datafusion::common::ScalarValue::Float64(Some(0.5)), DataType::Double),
+                    "median" => Node::literal(
+                        datafusion::common::ScalarValue::Float64(Some(0.5)),
+                        DataType::Double,
+                    ),
                     _ => a.args[1].clone(),
                 };
                 let several = matches!(second.ty, DataType::Array(_));
                 let args = call(vec![list, second]);
                 match *name {
-                    "percentile_approx" => args.kernel("percentile_approx", aggregates::percentile_approx, ty, Nulls::Always),
-                    _ if several => args.kernel("percentiles", aggregates::percentiles, ty, Nulls::Always),
+                    "percentile_approx" => args.kernel(
+                        "percentile_approx",
+                        aggregates::percentile_approx,
+                        ty,
+                        Nulls::Always,
+                    ),
+                    _ if several => {
+                        args.kernel("percentiles", aggregates::percentiles, ty, Nulls::Always)
+                    }
                     _ => args.kernel("percentile", aggregates::percentile, ty, Nulls::Always),
                 }
             }
@@ -219,37 +323,70 @@ impl Binder<'_> {
     /// `grouping(a)` and `grouping_id(…)`, out of DataFusion's own number of the set.
     fn grouping_call(&self, a: &Aggregate, n: &Node, keys: &[(Node, Attr)]) -> Node {
         let column = Column::new_unqualified(DfAggregate::INTERNAL_GROUPING_ID);
-        let id = Attr { id: self.fresh(), name: "grouping_id".to_owned(), column, origin: None };
+        let id = Attr {
+            id: self.fresh(),
+            name: "grouping_id".to_owned(),
+            column,
+            origin: None,
+        };
         let raw = Node::attr(id, DataType::Long, false);
-        let place = |k: &Node| keys.iter().position(|(key, _)| key == k).map(|p| keys.len() - 1 - p);
+        let place = |k: &Node| {
+            keys.iter()
+                .position(|(key, _)| key == k)
+                .map(|p| keys.len() - 1 - p)
+        };
         if a.function == "grouping" {
             let shift = a.args.first().and_then(place).unwrap_or(0) as i64;
             let shift = Node::long(shift);
             let shown = Shown::Call(a.shown.clone());
             let imp = Imp::Native(|args| {
                 let mut args = args.into_iter();
-                let (id, by) = (args.next().unwrap_or_else(|| lit(0_i64)), args.next().unwrap_or_else(|| lit(0_i64)));
+                let (id, by) = (
+                    args.next().unwrap_or_else(|| lit(0_i64)),
+                    args.next().unwrap_or_else(|| lit(0_i64)),
+                );
                 let id = Expr::Cast(Cast::new(Box::new(id), arrow::datatypes::DataType::Int64));
                 let bit = datafusion::logical_expr::binary_expr(
-                    datafusion::logical_expr::binary_expr(id, datafusion::logical_expr::Operator::BitwiseShiftRight, by),
+                    datafusion::logical_expr::binary_expr(
+                        id,
+                        datafusion::logical_expr::Operator::BitwiseShiftRight,
+                        by,
+                    ),
                     datafusion::logical_expr::Operator::BitwiseAnd,
                     lit(1_i64),
                 );
                 Expr::Cast(Cast::new(Box::new(bit), arrow::datatypes::DataType::Int8))
             });
-            return Node::new(Kind::Call { shown, args: vec![raw, shift], imp }, n.ty.clone(), false);
+            return Node::new(
+                Kind::Call {
+                    shown,
+                    args: vec![raw, shift],
+                    imp,
+                },
+                n.ty.clone(),
+                false,
+            );
         }
         let shown = Shown::Call(a.shown.clone());
         let imp = Imp::Native(|args| {
             let id = args.into_iter().next().unwrap_or_else(|| lit(0_i64));
             Expr::Cast(Cast::new(Box::new(id), arrow::datatypes::DataType::Int64))
         });
-        Node::new(Kind::Call { shown, args: vec![raw], imp }, n.ty.clone(), false)
+        Node::new(
+            Kind::Call {
+                shown,
+                args: vec![raw],
+                imp,
+            },
+            n.ty.clone(),
+            false,
+        )
     }
 
     /// Above an aggregation there are keys and aggregates only.
     fn check_grouped(&self, node: &Node, scope: &Scope, with_clause: bool) -> Result<()> {
-        let known = |a: &Attr| a.name == "grouping_id" || scope.columns.iter().any(|c| c.attr == *a);
+        let known =
+            |a: &Attr| a.name == "grouping_id" || scope.columns.iter().any(|c| c.attr == *a);
         let mut loose = None;
         find_loose(node, &known, &mut loose);
         let Some(name) = loose else { return Ok(()) };
@@ -283,9 +420,18 @@ impl Binder<'_> {
                 if a.function != "count" {
                     (distinct, out) = (true, vec![first()]);
                 } else if args.len() > 1 {
-                    let all = args.iter().cloned().map(Expr::is_not_null).reduce(Expr::and).unwrap_or_else(|| lit(true));
+                    let all = args
+                        .iter()
+                        .cloned()
+                        .map(Expr::is_not_null)
+                        .reduce(Expr::and)
+                        .unwrap_or_else(|| lit(true));
                     with_filter(&mut filter, all);
-                    out = if distinct { vec![datafusion::functions::core::r#struct().call(args.clone())] } else { vec![lit(1_i64)] };
+                    out = if distinct {
+                        vec![datafusion::functions::core::r#struct().call(args.clone())]
+                    } else {
+                        vec![lit(1_i64)]
+                    };
                 }
                 df::count::count_udaf()
             }
@@ -295,9 +441,15 @@ impl Binder<'_> {
                 df::count::count_udaf()
             }
             "sum" | "try_sum" if is_integral(&first_type) => {
-                let wide = DataType::Decimal { precision: 20, scale: 0 };
+                let wide = DataType::Decimal {
+                    precision: 20,
+                    scale: 0,
+                };
                 out = vec![lower(&cast(a.args[0].clone(), &wide, &self.env))?];
-                raw = DataType::Decimal { precision: 30, scale: 0 };
+                raw = DataType::Decimal {
+                    precision: 30,
+                    scale: 0,
+                };
                 finish = Finish::SumToLong;
                 df::sum::sum_udaf()
             }
@@ -305,7 +457,11 @@ impl Binder<'_> {
                 if is_decimal(&first_type) {
                     finish = Finish::SumToDecimal;
                 } else if first_type == DataType::Float {
-                    out = vec![lower(&cast(a.args[0].clone(), &DataType::Double, &self.env))?];
+                    out = vec![lower(&cast(
+                        a.args[0].clone(),
+                        &DataType::Double,
+                        &self.env,
+                    ))?];
                 } else if crate::types::is_ansi_interval(&first_type) {
                     return Err(unsupported("the sum of intervals"));
                 }
@@ -320,7 +476,11 @@ impl Binder<'_> {
                 } else if crate::types::is_ansi_interval(&first_type) {
                     return Err(unsupported("the average of intervals"));
                 } else {
-                    out = vec![lower(&cast(a.args[0].clone(), &DataType::Double, &self.env))?];
+                    out = vec![lower(&cast(
+                        a.args[0].clone(),
+                        &DataType::Double,
+                        &self.env,
+                    ))?];
                 }
                 df::average::avg_udaf()
             }
@@ -338,7 +498,11 @@ impl Binder<'_> {
                 with_filter(&mut filter, first().is_not_null());
                 out = vec![first()];
                 raw = array_of(first_type, false);
-                finish = Finish::OfList(if a.function == "percentile_approx" { "percentile_approx" } else { "percentile" });
+                finish = Finish::OfList(if a.function == "percentile_approx" {
+                    "percentile_approx"
+                } else {
+                    "percentile"
+                });
                 df::array_agg::array_agg_udaf()
             }
             "stddev" => df::stddev::stddev_udaf(),
@@ -361,7 +525,9 @@ impl Binder<'_> {
                 df::first_last::first_value_udaf()
             }
             "string_agg" => {
-                let empty = args.get(1).is_none_or(|e| matches!(e, Expr::Literal(v, _) if v.is_null()));
+                let empty = args
+                    .get(1)
+                    .is_none_or(|e| matches!(e, Expr::Literal(v, _) if v.is_null()));
                 if empty {
                     out = vec![first(), lit("")];
                 }
@@ -373,7 +539,16 @@ impl Binder<'_> {
             }
             other => return Err(unsupported(format!("the aggregate function {other}"))),
         };
-        Ok(Lowered { function, args: out, distinct, filter, order, nulls, raw, finish })
+        Ok(Lowered {
+            function,
+            args: out,
+            distinct,
+            filter,
+            order,
+            nulls,
+            raw,
+            finish,
+        })
     }
 }
 

@@ -20,7 +20,12 @@ use crate::types::{arrow_type, castable, same_type};
 
 impl Binder<'_> {
     /// All of a FROM clause; one row without columns where there is none.
-    pub fn from(&self, from: &[TableWithJoins], sight: &Sight, around: Option<&Around<'_>>) -> Result<Rel> {
+    pub fn from(
+        &self,
+        from: &[TableWithJoins],
+        sight: &Sight,
+        around: Option<&Around<'_>>,
+    ) -> Result<Rel> {
         let mut so_far: Option<Rel> = None;
         for item in from {
             let rel = self.joined(so_far.as_ref(), item, sight, around)?;
@@ -34,12 +39,22 @@ impl Binder<'_> {
             Some(rel) => Ok(rel),
             None => {
                 let plan = LogicalPlanBuilder::empty(true).build().ours()?;
-                Ok(Rel { plan, scope: Scope::default(), partitions: 1 })
+                Ok(Rel {
+                    plan,
+                    scope: Scope::default(),
+                    partitions: 1,
+                })
             }
         }
     }
 
-    fn joined(&self, before: Option<&Rel>, item: &TableWithJoins, sight: &Sight, around: Option<&Around<'_>>) -> Result<Rel> {
+    fn joined(
+        &self,
+        before: Option<&Rel>,
+        item: &TableWithJoins,
+        sight: &Sight,
+        around: Option<&Around<'_>>,
+    ) -> Result<Rel> {
         let mut rel = self.factor(before, &item.relation, sight, around)?;
         for join in &item.joins {
             rel = if lateral(&join.relation) {
@@ -52,14 +67,43 @@ impl Binder<'_> {
         Ok(rel)
     }
 
-    fn factor(&self, before: Option<&Rel>, factor: &TableFactor, sight: &Sight, around: Option<&Around<'_>>) -> Result<Rel> {
+    fn factor(
+        &self,
+        before: Option<&Rel>,
+        factor: &TableFactor,
+        sight: &Sight,
+        around: Option<&Around<'_>>,
+    ) -> Result<Rel> {
         match factor {
-            TableFactor::Table { args: Some(args), name, alias, .. } => {
-                self.table_function(before, &name.to_string(), &args.args, alias.as_ref(), false, sight, around)
-            }
-            TableFactor::Function { name, args, alias, lateral, .. } => {
-                self.table_function(before, &name.to_string(), args, alias.as_ref(), *lateral, sight, around)
-            }
+            TableFactor::Table {
+                args: Some(args),
+                name,
+                alias,
+                ..
+            } => self.table_function(
+                before,
+                &name.to_string(),
+                &args.args,
+                alias.as_ref(),
+                false,
+                sight,
+                around,
+            ),
+            TableFactor::Function {
+                name,
+                args,
+                alias,
+                lateral,
+                ..
+            } => self.table_function(
+                before,
+                &name.to_string(),
+                args,
+                alias.as_ref(),
+                *lateral,
+                sight,
+                around,
+            ),
             TableFactor::Table { alias, sample, .. } => {
                 if sample.is_some() {
                     return Err(unsupported("TABLESAMPLE"));
@@ -69,7 +113,11 @@ impl Binder<'_> {
                 };
                 let name = self.relation_name(&name)?;
                 if let ([only], None) = (name.as_slice(), &travel)
-                    && let Some(cte) = sight.ctes.iter().rev().find(|c| c.name.eq_ignore_ascii_case(&only.value))
+                    && let Some(cte) = sight
+                        .ctes
+                        .iter()
+                        .rev()
+                        .find(|c| c.name.eq_ignore_ascii_case(&only.value))
                 {
                     let rel = self.cte(cte, around)?;
                     return self.aliased(rel, alias.as_ref());
@@ -81,7 +129,12 @@ impl Binder<'_> {
                 };
                 self.aliased(rel, alias.as_ref())
             }
-            TableFactor::Derived { lateral, subquery, alias, sample } => {
+            TableFactor::Derived {
+                lateral,
+                subquery,
+                alias,
+                sample,
+            } => {
                 if sample.is_some() {
                     return Err(unsupported("TABLESAMPLE"));
                 }
@@ -92,7 +145,10 @@ impl Binder<'_> {
                 self.qualify(&mut rel, &[]);
                 self.aliased(rel, alias.as_ref())
             }
-            TableFactor::NestedJoin { table_with_joins, alias } => {
+            TableFactor::NestedJoin {
+                table_with_joins,
+                alias,
+            } => {
                 let rel = self.joined(None, table_with_joins, sight, around)?;
                 self.aliased(rel, alias.as_ref())
             }
@@ -119,10 +175,15 @@ impl Binder<'_> {
         let empty = Scope::default();
         let scope = before.map_or(&empty, |b| &b.scope);
         let cx = Cx::new(scope, around, sight);
-        let left = Around { cx: &cx, used: Default::default() };
+        let left = Around {
+            cx: &cx,
+            used: Default::default(),
+        };
         let mut rel = self.query(query, sight, Some(&left))?;
         if !left.used.borrow().is_empty() {
-            return Err(unsupported("a LATERAL subquery that uses columns of other relations"));
+            return Err(unsupported(
+                "a LATERAL subquery that uses columns of other relations",
+            ));
         }
         self.qualify(&mut rel, &[]);
         let rel = self.aliased(rel, alias)?;
@@ -136,9 +197,13 @@ impl Binder<'_> {
     pub fn scan(&self, t: &TableRelation) -> Result<Rel> {
         let label = t.qualifier.last().map_or("t", String::as_str);
         let reference = TableReference::bare(format!("{label}#{}", self.fresh()));
-        let plan = LogicalPlanBuilder::scan(reference.clone(), provider_as_source(Arc::clone(&t.provider)), None)
-            .and_then(LogicalPlanBuilder::build)
-            .ours()?;
+        let plan = LogicalPlanBuilder::scan(
+            reference.clone(),
+            provider_as_source(Arc::clone(&t.provider)),
+            None,
+        )
+        .and_then(LogicalPlanBuilder::build)
+        .ours()?;
         let provided = t.provider.schema();
         let qualifier: Arc<[String]> = t.qualifier.clone().into();
         let mut columns = Vec::with_capacity(t.schema.fields.len());
@@ -149,14 +214,22 @@ impl Binder<'_> {
                 return Err(internal(format!("the table gives no column {}", f.name)));
             };
             let column = Column::new(Some(reference.clone()), field.name());
-            let mut attr = Attr { id: self.fresh(), name: f.name.clone(), column: column.clone(), origin: Some(f.name.as_str().into()) };
+            let mut attr = Attr {
+                id: self.fresh(),
+                name: f.name.clone(),
+                column: column.clone(),
+                origin: Some(f.name.as_str().into()),
+            };
             let wanted = arrow_type(&f.data_type);
             if *field.data_type() == wanted {
                 exprs.push(Expr::Column(column));
             } else {
                 adapted = true;
                 attr.column = Column::new_unqualified(format!("{}#{}", f.name, attr.id));
-                exprs.push(Expr::Cast(Cast::new(Box::new(Expr::Column(column)), wanted)).alias(attr.column.name.clone()));
+                exprs.push(
+                    Expr::Cast(Cast::new(Box::new(Expr::Column(column)), wanted))
+                        .alias(attr.column.name.clone()),
+                );
             }
             columns.push(ScopeColumn {
                 attr,
@@ -167,16 +240,26 @@ impl Binder<'_> {
             });
         }
         let plan = if adapted {
-            LogicalPlanBuilder::from(plan).project(exprs).and_then(LogicalPlanBuilder::build).ours()?
+            LogicalPlanBuilder::from(plan)
+                .project(exprs)
+                .and_then(LogicalPlanBuilder::build)
+                .ours()?
         } else {
             plan
         };
-        Ok(Rel { plan, scope: Scope { columns }, partitions: 1 })
+        Ok(Rel {
+            plan,
+            scope: Scope { columns },
+            partitions: 1,
+        })
     }
 
     /// A view, bound in its own surroundings and brought to the columns it promised.
     fn view(&self, v: &ViewRelation, query: &Query) -> Result<Rel> {
-        let inside = Sight { ctes: Default::default(), view: Some(Arc::new((v.catalog.clone(), v.schema.clone()))) };
+        let inside = Sight {
+            ctes: Default::default(),
+            view: Some(Arc::new((v.catalog.clone(), v.schema.clone()))),
+        };
         let mut rel = self.query(query, &inside, None)?;
         if let Some(promised) = &v.columns {
             let have: Vec<ScopeColumn> = rel.scope.visible().cloned().collect();
@@ -185,7 +268,13 @@ impl Binder<'_> {
                     .param("viewName", backticked(&v.qualifier))
                     .param("colName", "")
                     .param("expectedNum", promised.fields.len())
-                    .param("actualCols", have.iter().map(|c| c.attr.name.clone()).collect::<Vec<_>>().join(", "))
+                    .param(
+                        "actualCols",
+                        have.iter()
+                            .map(|c| c.attr.name.clone())
+                            .collect::<Vec<_>>()
+                            .join(", "),
+                    )
                     .param("suggestion", "CREATE OR REPLACE VIEW"));
             }
             let nodes: Vec<(String, Node)> = promised
@@ -194,8 +283,16 @@ impl Binder<'_> {
                 .zip(&have)
                 .map(|(f, c)| {
                     let node = c.node(&f.name);
-                    let fits = same_type(&c.ty, &f.data_type) || !castable::ansi(&c.ty, &f.data_type);
-                    (f.name.clone(), if fits { node } else { cast(node, &f.data_type, &self.env) })
+                    let fits =
+                        same_type(&c.ty, &f.data_type) || !castable::ansi(&c.ty, &f.data_type);
+                    (
+                        f.name.clone(),
+                        if fits {
+                            node
+                        } else {
+                            cast(node, &f.data_type, &self.env)
+                        },
+                    )
                 })
                 .collect();
             rel = self.project(rel, &nodes)?;
@@ -222,8 +319,15 @@ impl Binder<'_> {
                 hidden: false,
             });
         }
-        let plan = LogicalPlanBuilder::from(rel.plan).project(exprs).and_then(LogicalPlanBuilder::build).ours()?;
-        Ok(Rel { plan, scope: Scope { columns }, partitions: rel.partitions })
+        let plan = LogicalPlanBuilder::from(rel.plan)
+            .project(exprs)
+            .and_then(LogicalPlanBuilder::build)
+            .ours()?;
+        Ok(Rel {
+            plan,
+            scope: Scope { columns },
+            partitions: rel.partitions,
+        })
     }
 
     /// New names in front of every column; hidden ones go.
@@ -262,5 +366,8 @@ impl Binder<'_> {
 }
 
 fn lateral(factor: &TableFactor) -> bool {
-    matches!(factor, TableFactor::Derived { lateral: true, .. } | TableFactor::Function { lateral: true, .. })
+    matches!(
+        factor,
+        TableFactor::Derived { lateral: true, .. } | TableFactor::Function { lateral: true, .. }
+    )
 }

@@ -45,9 +45,15 @@ impl Binder<'_> {
             let cx = Cx::new(&scope, around, sight);
             let nodes = self.plain_arguments(args, &cx)?;
             let node = generator::generator(self.call(&lower, nodes))?;
-            let Kind::Generator(g) = node.kind else { return Err(internal("a generator that is none")) };
-            let names: Vec<String> = alias.map(|a| a.columns.iter().map(|c| c.name.value.clone()).collect()).unwrap_or_default();
-            let qualifier: Vec<String> = alias.map(|a| vec![a.name.value.clone()]).unwrap_or_default();
+            let Kind::Generator(g) = node.kind else {
+                return Err(internal("a generator that is none"));
+            };
+            let names: Vec<String> = alias
+                .map(|a| a.columns.iter().map(|c| c.name.value.clone()).collect())
+                .unwrap_or_default();
+            let qualifier: Vec<String> = alias
+                .map(|a| vec![a.name.value.clone()])
+                .unwrap_or_default();
             return self.generate(input, &g, g.outer, &qualifier, &names);
         }
         let constants = relations::arguments(args, self)?;
@@ -56,7 +62,8 @@ impl Binder<'_> {
                 let rel = self.scan(table)?;
                 self.aliased(rel, alias)
             }
-            None => Err(DeltaError::new("UNRESOLVABLE_TABLE_VALUED_FUNCTION").param("name", format!("`{name}`"))),
+            None => Err(DeltaError::new("UNRESOLVABLE_TABLE_VALUED_FUNCTION")
+                .param("name", format!("`{name}`"))),
         }
     }
 
@@ -88,19 +95,29 @@ impl Binder<'_> {
             }
         };
         let values = nodes.iter().map(long).collect::<Result<Vec<_>>>()?;
-        let (start, end) = if values.len() == 1 { (0, values[0]) } else { (values[0], values[1]) };
+        let (start, end) = if values.len() == 1 {
+            (0, values[0])
+        } else {
+            (values[0], values[1])
+        };
         let step = values.get(2).copied().unwrap_or(1);
         if step == 0 {
             return Err(DeltaError::requirement("step (0) cannot be 0"));
         }
         let partitions = match values.get(3) {
-            Some(n) if *n <= 0 => return Err(DeltaError::requirement(format!("numSlices ({n}) must be positive"))),
+            Some(n) if *n <= 0 => {
+                return Err(DeltaError::requirement(format!(
+                    "numSlices ({n}) must be positive"
+                )));
+            }
             Some(n) => *n as usize,
             None => self.options.default_parallelism,
         };
         let table = TableRelation {
             provider: range::table(start, end, step, partitions)?,
-            schema: StructType { fields: vec![types::field("id", DataType::Long, false)] },
+            schema: StructType {
+                fields: vec![types::field("id", DataType::Long, false)],
+            },
             qualifier: vec![],
         };
         let mut rel = self.scan(&table)?;

@@ -20,7 +20,13 @@ use crate::types::{array_of, struct_of};
 
 impl Binder<'_> {
     /// `LATERAL VIEW [OUTER] f(x) t AS a, b`.
-    pub fn lateral_view(&self, rel: Rel, view: &LateralView, sight: &Sight, around: Option<&Around<'_>>) -> Result<Rel> {
+    pub fn lateral_view(
+        &self,
+        rel: Rel,
+        view: &LateralView,
+        sight: &Sight,
+        around: Option<&Around<'_>>,
+    ) -> Result<Rel> {
         let scope = rel.scope.clone();
         let node = self.expr(&view.lateral_view, &Cx::new(&scope, around, sight))?;
         let Kind::Generator(g) = node.kind else {
@@ -28,18 +34,32 @@ impl Binder<'_> {
                 .param("functionName", format!("`{}`", view.lateral_view))
                 .param("classCanonicalName", ""));
         };
-        let qualifier: Vec<String> =
-            view.lateral_view_name.0.iter().filter_map(|p| p.as_ident().map(|i| i.value.clone())).collect();
-        let names: Vec<String> = view.lateral_col_alias.iter().map(|i| i.value.clone()).collect();
+        let qualifier: Vec<String> = view
+            .lateral_view_name
+            .0
+            .iter()
+            .filter_map(|p| p.as_ident().map(|i| i.value.clone()))
+            .collect();
+        let names: Vec<String> = view
+            .lateral_col_alias
+            .iter()
+            .map(|i| i.value.clone())
+            .collect();
         self.generate(rel, &g, view.outer || g.outer, &qualifier, &names)
     }
 
     /// The generator of a list, if it has one, below it.
     pub fn generated(&self, rel: Rel, items: Vec<Item>) -> Result<(Rel, Vec<Item>)> {
-        let count = items.iter().filter(|i| matches!(i.node.kind, Kind::Generator(_))).count();
+        let count = items
+            .iter()
+            .filter(|i| matches!(i.node.kind, Kind::Generator(_)))
+            .count();
         if count == 0 {
             if items.iter().any(|i| i.node.has_generator()) {
-                return Err(DeltaError::new("UNSUPPORTED_GENERATOR.NESTED_IN_EXPRESSIONS").param("expression", "\"explode\""));
+                return Err(
+                    DeltaError::new("UNSUPPORTED_GENERATOR.NESTED_IN_EXPRESSIONS")
+                        .param("expression", "\"explode\""),
+                );
             }
             return Ok((rel, items));
         }
@@ -49,7 +69,9 @@ impl Binder<'_> {
                 .filter(|i| matches!(i.node.kind, Kind::Generator(_)))
                 .map(|i| crate::names::quoted_sql(&i.node, self.options.zone))
                 .collect();
-            return Err(DeltaError::new("UNSUPPORTED_GENERATOR.MULTI_GENERATOR").param("num", count).param("generators", all.join(", ")));
+            return Err(DeltaError::new("UNSUPPORTED_GENERATOR.MULTI_GENERATOR")
+                .param("num", count)
+                .param("generators", all.join(", ")));
         }
         let mut rel = rel;
         let mut out = Vec::new();
@@ -61,7 +83,12 @@ impl Binder<'_> {
             let before = rel.scope.columns.len();
             rel = self.generate(rel, g, g.outer, &[], &item.names)?;
             for c in &mut rel.scope.columns[before..] {
-                out.push(Item { name: c.attr.name.clone(), node: c.node(&c.attr.name), source: None, names: vec![] });
+                out.push(Item {
+                    name: c.attr.name.clone(),
+                    node: c.node(&c.attr.name),
+                    source: None,
+                    names: vec![],
+                });
                 // Only the list sees them.
                 c.hidden = true;
             }
@@ -70,7 +97,14 @@ impl Binder<'_> {
     }
 
     /// The input with the columns of a generator behind its own.
-    pub fn generate(&self, rel: Rel, g: &Generator, outer: bool, qualifier: &[String], names: &[String]) -> Result<Rel> {
+    pub fn generate(
+        &self,
+        rel: Rel,
+        g: &Generator,
+        outer: bool,
+        qualifier: &[String],
+        names: &[String],
+    ) -> Result<Rel> {
         if !names.is_empty() && names.len() != g.columns.len() {
             return Err(DeltaError::new("UDTF_ALIAS_NUMBER_MISMATCH")
                 .param("aliasesSize", g.columns.len())
@@ -80,20 +114,37 @@ impl Binder<'_> {
         let with_position = g.function == "posexplode";
         let list = if outer {
             let ty = list.ty.clone();
-            self.call("null_if_empty", vec![list]).kernel("null_if_empty", aggregates::null_if_empty, ty, Nulls::Always)
+            self.call("null_if_empty", vec![list]).kernel(
+                "null_if_empty",
+                aggregates::null_if_empty,
+                ty,
+                Nulls::Always,
+            )
         } else {
             list
         };
-        let DataType::Array(item) = list.ty.clone() else { return Err(internal("a generator without an array")) };
+        let DataType::Array(item) = list.ty.clone() else {
+            return Err(internal("a generator without an array"));
+        };
 
         let element = self.new_attr("element");
         let position = self.new_attr("pos");
-        let mut exprs: Vec<Expr> = rel.scope.columns.iter().map(|c| Expr::Column(c.attr.column.clone())).collect();
+        let mut exprs: Vec<Expr> = rel
+            .scope
+            .columns
+            .iter()
+            .map(|c| Expr::Column(c.attr.column.clone()))
+            .collect();
         exprs.push(lower(&list)?.alias(element.column.name.clone()));
         let mut unnested = vec![element.column.clone()];
         if with_position {
             let ty = array_of(DataType::Integer, false);
-            let numbers = self.call("positions", vec![list]).kernel("positions", aggregates::positions, ty, Nulls::Args);
+            let numbers = self.call("positions", vec![list]).kernel(
+                "positions",
+                aggregates::positions,
+                ty,
+                Nulls::Args,
+            );
             exprs.push(lower(&numbers)?.alias(position.column.name.clone()));
             unnested.push(position.column.clone());
         }
@@ -112,14 +163,21 @@ impl Binder<'_> {
         }
         let several = g.columns.len() - made.len() > 1 || matches!(g.function, "inline" | "stack");
         if several {
-            let DataType::Struct(s) = &item.element_type else { return Err(internal("a generator without fields")) };
+            let DataType::Struct(s) = &item.element_type else {
+                return Err(internal("a generator without fields"));
+            };
             for f in &s.fields {
                 made.push(self.field(value.clone(), &f.name)?);
             }
         } else {
             made.push(value);
         }
-        let mut exprs: Vec<Expr> = rel.scope.columns.iter().map(|c| Expr::Column(c.attr.column.clone())).collect();
+        let mut exprs: Vec<Expr> = rel
+            .scope
+            .columns
+            .iter()
+            .map(|c| Expr::Column(c.attr.column.clone()))
+            .collect();
         let mut scope = rel.scope;
         let qualifier: Arc<[String]> = qualifier.into();
         for (n, (node, (name, ty, nullable))) in made.iter().zip(&g.columns).enumerate() {
@@ -133,26 +191,47 @@ impl Binder<'_> {
                 hidden: false,
             });
         }
-        let plan = LogicalPlanBuilder::from(plan).project(exprs).and_then(LogicalPlanBuilder::build).ours()?;
-        Ok(Rel { plan, scope, partitions: rel.partitions })
+        let plan = LogicalPlanBuilder::from(plan)
+            .project(exprs)
+            .and_then(LogicalPlanBuilder::build)
+            .ours()?;
+        Ok(Rel {
+            plan,
+            scope,
+            partitions: rel.partitions,
+        })
     }
 
     /// The array whose elements are the rows.
     fn rows_of(&self, g: &Generator) -> Result<Node> {
-        let Some(first) = g.args.first().cloned() else { return Err(internal("a generator without arguments")) };
+        let Some(first) = g.args.first().cloned() else {
+            return Err(internal("a generator without arguments"));
+        };
         match (g.function, &first.ty) {
             ("stack", _) => {
                 let width = g.columns.len().max(1);
-                let fields: Vec<(String, DataType, bool)> =
-                    g.columns.iter().map(|(n, t, _)| (n.clone(), t.clone(), true)).collect();
+                let fields: Vec<(String, DataType, bool)> = g
+                    .columns
+                    .iter()
+                    .map(|(n, t, _)| (n.clone(), t.clone(), true))
+                    .collect();
                 let row = struct_of(fields);
                 let rows: Vec<Node> = g
                     .args
                     .chunks(width)
-                    .map(|chunk| self.call("struct", chunk.to_vec()).kernel("struct", misc::make_struct, row.clone(), Nulls::Never))
+                    .map(|chunk| {
+                        self.call("struct", chunk.to_vec()).kernel(
+                            "struct",
+                            misc::make_struct,
+                            row.clone(),
+                            Nulls::Never,
+                        )
+                    })
                     .collect();
                 let ty = array_of(row, false);
-                Ok(self.call("array", rows).kernel("array", arrays::make, ty, Nulls::Never))
+                Ok(self
+                    .call("array", rows)
+                    .kernel("array", arrays::make, ty, Nulls::Never))
             }
             (_, DataType::Map(m)) => {
                 let entry = struct_of(vec![
@@ -160,7 +239,12 @@ impl Binder<'_> {
                     ("value", m.value_type.clone(), m.value_contains_null),
                 ]);
                 let ty = array_of(entry, false);
-                Ok(self.call("map_entries", vec![first]).kernel("map_entries", collections::entries, ty, Nulls::Args))
+                Ok(self.call("map_entries", vec![first]).kernel(
+                    "map_entries",
+                    collections::entries,
+                    ty,
+                    Nulls::Args,
+                ))
             }
             (_, DataType::Array(_)) => Ok(first),
             _ => Err(unsupported(format!("the generator {}", g.shown))),

@@ -66,10 +66,20 @@ impl Binder<'_> {
         Ok(out)
     }
 
-    fn key_groups(&self, groups: &[Vec<Expr>], items: &[Item], cx: &Cx<'_>, out: &mut Grouping) -> Result<Vec<Vec<usize>>> {
+    fn key_groups(
+        &self,
+        groups: &[Vec<Expr>],
+        items: &[Item],
+        cx: &Cx<'_>,
+        out: &mut Grouping,
+    ) -> Result<Vec<Vec<usize>>> {
         groups
             .iter()
-            .map(|g| g.iter().map(|e| Ok(out.add(self.key(e, items, cx)?))).collect::<Result<Vec<_>>>())
+            .map(|g| {
+                g.iter()
+                    .map(|e| Ok(out.add(self.key(e, items, cx)?)))
+                    .collect::<Result<Vec<_>>>()
+            })
             .collect()
     }
 
@@ -78,16 +88,22 @@ impl Binder<'_> {
         if let Some(n) = position(e).filter(|_| self.options.ordinals) {
             let item = usize::try_from(n - 1).ok().and_then(|n| items.get(n));
             let Some(item) = item else {
-                return Err(DeltaError::new("GROUP_BY_POS_OUT_OF_RANGE").param("index", n).param("size", items.len()));
+                return Err(DeltaError::new("GROUP_BY_POS_OUT_OF_RANGE")
+                    .param("index", n)
+                    .param("size", items.len()));
             };
             if item.node.has_aggregate() {
-                return Err(DeltaError::new("GROUP_BY_POS_AGGREGATE").param("index", n).param("aggExpr", pretty(&item.node, zone)));
+                return Err(DeltaError::new("GROUP_BY_POS_AGGREGATE")
+                    .param("index", n)
+                    .param("aggExpr", pretty(&item.node, zone)));
             }
             return Ok(item.node.clone());
         }
         let node = dereferenced(self.expr(e, cx)?);
         if node.has_aggregate() {
-            return Err(DeltaError::new("GROUP_BY_AGGREGATE").param("sqlExpr", quoted(pretty(&node, zone))));
+            return Err(
+                DeltaError::new("GROUP_BY_AGGREGATE").param("sqlExpr", quoted(pretty(&node, zone)))
+            );
         }
         Ok(node)
     }
@@ -108,19 +124,35 @@ impl Grouping {
 /// What an alias of the list stands for.
 pub fn dereferenced(node: Node) -> Node {
     match node.kind {
-        Kind::Call { shown: Shown::Text(ref text), imp: Imp::Replace(inner), .. } if text.starts_with("lateralAliasReference(") => *inner,
-        kind => Node { kind, ty: node.ty, nullable: node.nullable },
+        Kind::Call {
+            shown: Shown::Text(ref text),
+            imp: Imp::Replace(inner),
+            ..
+        } if text.starts_with("lateralAliasReference(") => *inner,
+        kind => Node {
+            kind,
+            ty: node.ty,
+            nullable: node.nullable,
+        },
     }
 }
 
 fn rollup(groups: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    (0..=groups.len()).rev().map(|n| groups[..n].concat()).collect()
+    (0..=groups.len())
+        .rev()
+        .map(|n| groups[..n].concat())
+        .collect()
 }
 
 fn cube(groups: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let n = groups.len().min(16);
     let mut sets: Vec<Vec<usize>> = (0..1usize << n)
-        .map(|mask| (0..n).filter(|i| mask & (1 << (n - 1 - i)) != 0).flat_map(|i| groups[i].clone()).collect())
+        .map(|mask| {
+            (0..n)
+                .filter(|i| mask & (1 << (n - 1 - i)) != 0)
+                .flat_map(|i| groups[i].clone())
+                .collect()
+        })
         .collect();
     sets.reverse();
     sets
@@ -128,6 +160,12 @@ fn cube(groups: &[Vec<usize>]) -> Vec<Vec<usize>> {
 
 fn product(parts: &[Vec<Vec<usize>>]) -> Vec<Vec<usize>> {
     parts.iter().fold(vec![vec![]], |so_far, next| {
-        so_far.iter().flat_map(|a| next.iter().map(move |b| [a.as_slice(), b.as_slice()].concat())).collect()
+        so_far
+            .iter()
+            .flat_map(|a| {
+                next.iter()
+                    .map(move |b| [a.as_slice(), b.as_slice()].concat())
+            })
+            .collect()
     })
 }

@@ -19,14 +19,28 @@ use crate::scope::{Scope, ScopeColumn};
 impl Binder<'_> {
     /// Every row with every row.
     pub fn cross(&self, left: Rel, right: Rel) -> Result<Rel> {
-        let plan = LogicalPlanBuilder::from(left.plan).cross_join(right.plan).and_then(LogicalPlanBuilder::build).ours()?;
+        let plan = LogicalPlanBuilder::from(left.plan)
+            .cross_join(right.plan)
+            .and_then(LogicalPlanBuilder::build)
+            .ours()?;
         let mut scope = left.scope;
         scope.columns.extend(right.scope.columns);
-        Ok(Rel { plan, scope, partitions: left.partitions * right.partitions })
+        Ok(Rel {
+            plan,
+            scope,
+            partitions: left.partitions * right.partitions,
+        })
     }
 
     /// A join.
-    pub fn join(&self, left: Rel, right: Rel, op: &JoinOperator, sight: &Sight, around: Option<&Around<'_>>) -> Result<Rel> {
+    pub fn join(
+        &self,
+        left: Rel,
+        right: Rel,
+        op: &JoinOperator,
+        sight: &Sight,
+        around: Option<&Around<'_>>,
+    ) -> Result<Rel> {
         use JoinOperator as J;
         let (kind, constraint) = match op {
             J::Join(c) | J::Inner(c) | J::StraightJoin(c) => (JoinType::Inner, c),
@@ -46,13 +60,17 @@ impl Binder<'_> {
                 self.join_on(left, right, kind, Some(Node::boolean(true)))
             }
             JoinConstraint::On(e) => {
-                let mut both = Scope { columns: left.scope.columns.clone() };
+                let mut both = Scope {
+                    columns: left.scope.columns.clone(),
+                };
                 both.columns.extend(right.scope.columns.iter().cloned());
                 let cx = Cx::new(&both, around, sight);
                 let condition = self.boolean(e, &cx)?;
                 if condition.has_aggregate() || condition.has_window() {
-                    return Err(DeltaError::new("UNSUPPORTED_EXPR_FOR_OPERATOR")
-                        .param("invalidExprSqls", quoted(pretty(&condition, self.options.zone))));
+                    return Err(DeltaError::new("UNSUPPORTED_EXPR_FOR_OPERATOR").param(
+                        "invalidExprSqls",
+                        quoted(pretty(&condition, self.options.zone)),
+                    ));
                 }
                 self.join_on(left, right, kind, Some(condition))
             }
@@ -65,7 +83,12 @@ impl Binder<'_> {
                     .scope
                     .visible()
                     .map(|c| c.attr.name.clone())
-                    .filter(|n| right.scope.visible().any(|c| c.attr.name.eq_ignore_ascii_case(n)))
+                    .filter(|n| {
+                        right
+                            .scope
+                            .visible()
+                            .any(|c| c.attr.name.eq_ignore_ascii_case(n))
+                    })
                     .collect();
                 if names.is_empty() {
                     return self.join_on(left, right, kind, None);
@@ -75,13 +98,25 @@ impl Binder<'_> {
         }
     }
 
-    fn join_on(&self, left: Rel, right: Rel, kind: JoinType, condition: Option<Node>) -> Result<Rel> {
+    fn join_on(
+        &self,
+        left: Rel,
+        right: Rel,
+        kind: JoinType,
+        condition: Option<Node>,
+    ) -> Result<Rel> {
         let on = match &condition {
-            Some(node) => conjuncts(node).into_iter().map(lower).collect::<Result<Vec<_>>>()?,
+            Some(node) => conjuncts(node)
+                .into_iter()
+                .map(lower)
+                .collect::<Result<Vec<_>>>()?,
             None if kind == JoinType::Inner => return self.cross(left, right),
             None => vec![lower(&Node::boolean(true))?],
         };
-        let plan = LogicalPlanBuilder::from(left.plan).join_on(right.plan, kind, on).and_then(LogicalPlanBuilder::build).ours()?;
+        let plan = LogicalPlanBuilder::from(left.plan)
+            .join_on(right.plan, kind, on)
+            .and_then(LogicalPlanBuilder::build)
+            .ours()?;
         let (left_null, right_null) = match kind {
             JoinType::Left => (false, true),
             JoinType::Right => (true, false),
@@ -98,7 +133,11 @@ impl Binder<'_> {
                 c
             }));
         }
-        Ok(Rel { plan, scope: Scope { columns }, partitions: 1 })
+        Ok(Rel {
+            plan,
+            scope: Scope { columns },
+            partitions: 1,
+        })
     }
 
     /// The named columns stand first and once; those of the other side are found by their qualifier only.
@@ -106,7 +145,11 @@ impl Binder<'_> {
         let side = |rel: &Rel, name: &str, which: &str| -> Result<ScopeColumn> {
             let found = rel.scope.find(&[name], self.options.case_sensitive)?;
             found.map(|(c, _)| c.clone()).ok_or_else(|| {
-                let mut all: Vec<String> = rel.scope.visible().map(|c| format!("`{}`", c.attr.name)).collect();
+                let mut all: Vec<String> = rel
+                    .scope
+                    .visible()
+                    .map(|c| format!("`{}`", c.attr.name))
+                    .collect();
                 all.sort();
                 DeltaError::new("UNRESOLVED_USING_COLUMN_FOR_JOIN")
                     .param("colName", format!("`{name}`"))
@@ -120,29 +163,56 @@ impl Binder<'_> {
             .collect::<Result<Vec<_>>>()?;
         let mut condition: Option<Node> = None;
         for (l, r) in &pairs {
-            let equal = operator::comparison(Op::Equal, l.node(&l.attr.name), r.node(&r.attr.name), &self.env, self.options)?;
+            let equal = operator::comparison(
+                Op::Equal,
+                l.node(&l.attr.name),
+                r.node(&r.attr.name),
+                &self.env,
+                self.options,
+            )?;
             condition = Some(match condition {
                 Some(c) => operator::logical(Op::And, c, equal, &self.env, self.options)?,
                 None => equal,
             });
         }
         let mut rel = self.join_on(left, right, kind, condition)?;
-        let is_one_of = |c: &ScopeColumn, left: bool| pairs.iter().any(|(l, r)| c.attr == if left { &l.attr } else { &r.attr }.clone());
+        let is_one_of = |c: &ScopeColumn, left: bool| {
+            pairs
+                .iter()
+                .any(|(l, r)| c.attr == if left { &l.attr } else { &r.attr }.clone())
+        };
         let mut first = Vec::new();
         if kind == JoinType::Full {
             // Neither side has the value in every row: a new column does.
             let mut nodes: Vec<(String, Node)> = Vec::new();
             for (l, r) in &pairs {
                 let args = vec![l.node(&l.attr.name), r.node(&r.attr.name)];
-                nodes.push((l.attr.name.clone(), conditional::coalesce(self.call("coalesce", args))?));
+                nodes.push((
+                    l.attr.name.clone(),
+                    conditional::coalesce(self.call("coalesce", args))?,
+                ));
             }
-            let mut exprs: Vec<_> = rel.scope.columns.iter().map(|c| datafusion::logical_expr::Expr::Column(c.attr.column.clone())).collect();
+            let mut exprs: Vec<_> = rel
+                .scope
+                .columns
+                .iter()
+                .map(|c| datafusion::logical_expr::Expr::Column(c.attr.column.clone()))
+                .collect();
             for (name, node) in &nodes {
                 let attr = self.new_attr(name);
                 exprs.push(lower(node)?.alias(attr.column.name.clone()));
-                first.push(ScopeColumn { attr, ty: node.ty.clone(), nullable: node.nullable, qualifier: Arc::new([]), hidden: false });
+                first.push(ScopeColumn {
+                    attr,
+                    ty: node.ty.clone(),
+                    nullable: node.nullable,
+                    qualifier: Arc::new([]),
+                    hidden: false,
+                });
             }
-            rel.plan = LogicalPlanBuilder::from(rel.plan).project(exprs).and_then(LogicalPlanBuilder::build).ours()?;
+            rel.plan = LogicalPlanBuilder::from(rel.plan)
+                .project(exprs)
+                .and_then(LogicalPlanBuilder::build)
+                .ours()?;
             for c in &mut rel.scope.columns {
                 if is_one_of(c, true) || is_one_of(c, false) {
                     c.hidden = true;
@@ -170,5 +240,9 @@ impl Binder<'_> {
 }
 
 fn last_part(name: &ObjectName) -> String {
-    name.0.last().and_then(|p| p.as_ident()).map(|i| i.value.clone()).unwrap_or_default()
+    name.0
+        .last()
+        .and_then(|p| p.as_ident())
+        .map(|i| i.value.clone())
+        .unwrap_or_default()
 }

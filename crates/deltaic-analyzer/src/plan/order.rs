@@ -24,17 +24,28 @@ pub fn position(e: &ast::Expr) -> Option<i64> {
 
 impl Binder<'_> {
     /// Keys over the output of a query alone.
-    pub fn output_keys(&self, order: &OrderBy, output: &Scope, cx: &Cx<'_>) -> Result<Vec<SortKey>> {
+    pub fn output_keys(
+        &self,
+        order: &OrderBy,
+        output: &Scope,
+        cx: &Cx<'_>,
+    ) -> Result<Vec<SortKey>> {
         self.keys(order, output, &|e| self.expr(e, cx))
     }
 
     /// Keys of an ORDER BY; `bind` makes those that are no position.
-    pub fn keys(&self, order: &OrderBy, output: &Scope, bind: &dyn Fn(&ast::Expr) -> Result<Node>) -> Result<Vec<SortKey>> {
+    pub fn keys(
+        &self,
+        order: &OrderBy,
+        output: &Scope,
+        bind: &dyn Fn(&ast::Expr) -> Result<Node>,
+    ) -> Result<Vec<SortKey>> {
         let column = |n: usize| output.visible().nth(n).map(|c| c.node(&c.attr.name));
         match &order.kind {
-            OrderByKind::All(options) => {
-                output.visible().map(|c| self.sort_key(c.node(&c.attr.name), options)).collect()
-            }
+            OrderByKind::All(options) => output
+                .visible()
+                .map(|c| self.sort_key(c.node(&c.attr.name), options))
+                .collect(),
             OrderByKind::Expressions(keys) => keys
                 .iter()
                 .map(|k| {
@@ -61,14 +72,25 @@ impl Binder<'_> {
             return Ok(rel);
         }
         let exprs = keys.iter().map(sort_expr).collect::<Result<Vec<_>>>()?;
-        let plan = LogicalPlanBuilder::from(rel.plan).sort(exprs).and_then(LogicalPlanBuilder::build).ours()?;
-        Ok(Rel { plan, partitions: 1, ..rel })
+        let plan = LogicalPlanBuilder::from(rel.plan)
+            .sort(exprs)
+            .and_then(LogicalPlanBuilder::build)
+            .ours()?;
+        Ok(Rel {
+            plan,
+            partitions: 1,
+            ..rel
+        })
     }
 }
 
 /// A key as DataFusion sorts by it.
 pub fn sort_expr(k: &SortKey) -> Result<Sort> {
-    Ok(Sort::new(floats(lower(&k.node)?, &k.node), k.ascending, k.nulls_first))
+    Ok(Sort::new(
+        floats(lower(&k.node)?, &k.node),
+        k.ascending,
+        k.nulls_first,
+    ))
 }
 
 /// `-0.0` sorts with `0.0`.
@@ -81,4 +103,3 @@ fn floats(e: Expr, node: &Node) -> Expr {
         _ => e,
     }
 }
-

@@ -38,7 +38,9 @@ impl Binder<'_> {
     }
 
     fn with_ctes(&self, q: &Query, sight: &Sight) -> Result<Sight> {
-        let Some(with) = &q.with else { return Ok(sight.clone()) };
+        let Some(with) = &q.with else {
+            return Ok(sight.clone());
+        };
         if with.recursive {
             return Err(unsupported("WITH RECURSIVE"));
         }
@@ -47,30 +49,49 @@ impl Binder<'_> {
         for cte in &with.cte_tables {
             let name = cte.alias.name.value.clone();
             if seen.iter().any(|s| s.eq_ignore_ascii_case(&name)) {
-                return Err(DeltaError::new("DUPLICATED_CTE_NAMES").param("duplicateNames", format!("`{name}`")));
+                return Err(DeltaError::new("DUPLICATED_CTE_NAMES")
+                    .param("duplicateNames", format!("`{name}`")));
             }
             seen.push(name.clone());
             let entry = Cte {
                 name,
-                columns: cte.alias.columns.iter().map(|c| c.name.value.clone()).collect(),
+                columns: cte
+                    .alias
+                    .columns
+                    .iter()
+                    .map(|c| c.name.value.clone())
+                    .collect(),
                 query: Arc::new(cte.query.as_ref().clone()),
                 sight: sight.clone(),
             };
             // A CTE is bound where it is used, but its errors belong to the statement in any case.
             let mut all: Vec<Rc<Cte>> = sight.ctes.iter().map(Rc::clone).collect();
             all.push(Rc::new(entry));
-            sight = Sight { ctes: Rc::new(all), view: sight.view.clone() };
+            sight = Sight {
+                ctes: Rc::new(all),
+                view: sight.view.clone(),
+            };
         }
         Ok(sight)
     }
 
     /// The body of a query without its ORDER BY.
-    pub fn set_expr(&self, body: &SetExpr, sight: &Sight, around: Option<&Around<'_>>) -> Result<Rel> {
+    pub fn set_expr(
+        &self,
+        body: &SetExpr,
+        sight: &Sight,
+        around: Option<&Around<'_>>,
+    ) -> Result<Rel> {
         match body {
             SetExpr::Select(select) => self.select(select, None, sight, around),
             SetExpr::Query(query) => self.query(query, sight, around),
             SetExpr::Values(values) => self.values(values, sight, around),
-            SetExpr::SetOperation { left, op, set_quantifier, right } => {
+            SetExpr::SetOperation {
+                left,
+                op,
+                set_quantifier,
+                right,
+            } => {
                 let l = self.set_expr(left, sight, around)?;
                 let r = self.set_expr(right, sight, around)?;
                 self.set_operation(l, *op, *set_quantifier, r)
@@ -79,7 +100,13 @@ impl Binder<'_> {
         }
     }
 
-    fn order_output(&self, rel: Rel, order: &OrderBy, sight: &Sight, around: Option<&Around<'_>>) -> Result<Rel> {
+    fn order_output(
+        &self,
+        rel: Rel,
+        order: &OrderBy,
+        sight: &Sight,
+        around: Option<&Around<'_>>,
+    ) -> Result<Rel> {
         let scope = rel.scope.clone();
         let cx = Cx::new(&scope, around, sight);
         let keys = self.output_keys(order, &scope, &cx)?;
@@ -89,13 +116,25 @@ impl Binder<'_> {
     /// LIMIT and OFFSET.
     pub fn limit(&self, rel: Rel, clause: &LimitClause) -> Result<Rel> {
         let (limit, offset) = match clause {
-            LimitClause::LimitOffset { limit, offset, .. } => (limit.as_ref(), offset.as_ref().map(|o| &o.value)),
+            LimitClause::LimitOffset { limit, offset, .. } => {
+                (limit.as_ref(), offset.as_ref().map(|o| &o.value))
+            }
             LimitClause::OffsetCommaLimit { offset, limit } => (Some(limit), Some(offset)),
         };
         let fetch = limit.map(|e| self.count("limit", e)).transpose()?;
-        let skip = offset.map(|e| self.count("offset", e)).transpose()?.unwrap_or(0);
-        let plan = LogicalPlanBuilder::from(rel.plan).limit(skip, fetch).and_then(LogicalPlanBuilder::build).ours()?;
-        Ok(Rel { plan, partitions: 1, ..rel })
+        let skip = offset
+            .map(|e| self.count("offset", e))
+            .transpose()?
+            .unwrap_or(0);
+        let plan = LogicalPlanBuilder::from(rel.plan)
+            .limit(skip, fetch)
+            .and_then(LogicalPlanBuilder::build)
+            .ours()?;
+        Ok(Rel {
+            plan,
+            partitions: 1,
+            ..rel
+        })
     }
 
     /// A constant number of rows.
@@ -108,17 +147,25 @@ impl Binder<'_> {
 
     fn row_count(&self, name: &'static str, node: Node) -> Result<usize> {
         let text = quoted(pretty(&node, self.options.zone));
-        let fail = |class: &'static str| DeltaError::new(class).param("expr", text.clone()).param("name", name);
+        let fail = |class: &'static str| {
+            DeltaError::new(class)
+                .param("expr", text.clone())
+                .param("name", name)
+        };
         if !node.is_foldable() {
             return Err(fail("INVALID_LIMIT_LIKE_EXPRESSION.IS_UNFOLDABLE"));
         }
         if !is_integral(&node.ty) && node.ty != DataType::Void {
-            return Err(fail("INVALID_LIMIT_LIKE_EXPRESSION.DATA_TYPE").param("dataType", shown(&node.ty)));
+            return Err(
+                fail("INVALID_LIMIT_LIKE_EXPRESSION.DATA_TYPE").param("dataType", shown(&node.ty))
+            );
         }
         match evaluate(&node)? {
             ScalarValue::Null => Err(fail("INVALID_LIMIT_LIKE_EXPRESSION.IS_NULL")),
             v => match whole(&v) {
-                Some(n) if n < 0 => Err(fail("INVALID_LIMIT_LIKE_EXPRESSION.IS_NEGATIVE").param("v", n)),
+                Some(n) if n < 0 => {
+                    Err(fail("INVALID_LIMIT_LIKE_EXPRESSION.IS_NEGATIVE").param("v", n))
+                }
                 Some(n) => Ok(n as usize),
                 None => Err(fail("INVALID_LIMIT_LIKE_EXPRESSION.IS_NULL")),
             },

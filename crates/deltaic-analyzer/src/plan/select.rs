@@ -5,7 +5,9 @@ use std::cell::RefCell;
 
 use datafusion::logical_expr::LogicalPlanBuilder;
 use deltaic_protocol::{DeltaError, Result};
-use sqlparser::ast::{Distinct, Expr, GroupByExpr, NamedWindowExpr, OrderBy, OrderByKind, Select, WindowSpec};
+use sqlparser::ast::{
+    Distinct, Expr, GroupByExpr, NamedWindowExpr, OrderBy, OrderByKind, Select, WindowSpec,
+};
 
 use super::order::position;
 use super::stars::Item;
@@ -18,7 +20,13 @@ use crate::scope::Scope;
 
 impl Binder<'_> {
     /// A SELECT with the ORDER BY behind it.
-    pub fn select(&self, s: &Select, order: Option<&OrderBy>, sight: &Sight, around: Option<&Around<'_>>) -> Result<Rel> {
+    pub fn select(
+        &self,
+        s: &Select,
+        order: Option<&OrderBy>,
+        sight: &Sight,
+        around: Option<&Around<'_>>,
+    ) -> Result<Rel> {
         let mut rel = self.from(&s.from, sight, around)?;
         for view in &s.lateral_views {
             rel = self.lateral_view(rel, view, sight, around)?;
@@ -28,16 +36,27 @@ impl Binder<'_> {
         }
         let windows = named_windows(s)?;
         let scope = rel.scope.clone();
-        let cx = Cx { windows: &windows, ..Cx::new(&scope, around, sight) };
+        let cx = Cx {
+            windows: &windows,
+            ..Cx::new(&scope, around, sight)
+        };
         let mut items = self.items(&s.projection, &cx)?;
         (rel, items) = self.generated(rel, items)?;
 
-        let mut having = s.having.as_ref().map(|e| self.boolean(e, &cx)).transpose()?;
-        let by_list = order.map(|o| self.order_nodes(o, &items, &cx)).transpose()?.unwrap_or_default();
+        let mut having = s
+            .having
+            .as_ref()
+            .map(|e| self.boolean(e, &cx))
+            .transpose()?;
+        let by_list = order
+            .map(|o| self.order_nodes(o, &items, &cx))
+            .transpose()?
+            .unwrap_or_default();
         let mut hidden: Vec<Node> = by_list.iter().filter_map(|k| k.input.clone()).collect();
 
         let grouped = !matches!(&s.group_by, GroupByExpr::Expressions(keys, m) if keys.is_empty() && m.is_empty());
-        let any = items.iter().any(|i| i.node.has_aggregate()) || hidden.iter().any(Node::has_aggregate);
+        let any =
+            items.iter().any(|i| i.node.has_aggregate()) || hidden.iter().any(Node::has_aggregate);
         if grouped || any || having.is_some() {
             let grouping = self.grouping(&s.group_by, &items, &cx)?;
             let mut nodes: Vec<Node> = items.iter().map(|i| i.node.clone()).collect();
@@ -77,7 +96,13 @@ impl Binder<'_> {
     }
 
     /// The rows that a condition lets through.
-    pub fn filtered(&self, rel: Rel, condition: &Expr, sight: &Sight, around: Option<&Around<'_>>) -> Result<Rel> {
+    pub fn filtered(
+        &self,
+        rel: Rel,
+        condition: &Expr,
+        sight: &Sight,
+        around: Option<&Around<'_>>,
+    ) -> Result<Rel> {
         let scope = rel.scope.clone();
         let node = self.boolean(condition, &Cx::new(&scope, around, sight))?;
         self.check_condition(&node)?;
@@ -87,7 +112,12 @@ impl Binder<'_> {
     /// A WHERE holds no aggregates, windows and generators.
     pub fn check_condition(&self, node: &Node) -> Result<()> {
         let zone = self.options.zone;
-        let bad = |n: &Node| matches!(n.kind, Kind::Aggregate(_) | Kind::Window(_) | Kind::Generator(_));
+        let bad = |n: &Node| {
+            matches!(
+                n.kind,
+                Kind::Aggregate(_) | Kind::Window(_) | Kind::Generator(_)
+            )
+        };
         if !node.any(&bad) {
             return Ok(());
         }
@@ -105,38 +135,63 @@ impl Binder<'_> {
         for part in lower_filter(condition)? {
             builder = builder.filter(part).ours()?;
         }
-        Ok(Rel { plan: builder.build().ours()?, ..rel })
+        Ok(Rel {
+            plan: builder.build().ours()?,
+            ..rel
+        })
     }
 
     /// Where each key of an ORDER BY comes from: the output, or the input.
     fn order_nodes(&self, order: &OrderBy, items: &[Item], cx: &Cx<'_>) -> Result<Vec<Key>> {
-        let OrderByKind::Expressions(keys) = &order.kind else { return Ok(vec![]) };
+        let OrderByKind::Expressions(keys) = &order.kind else {
+            return Ok(vec![]);
+        };
         let mut columns = Vec::new();
         for item in items {
             let mut column = crate::scope::ScopeColumn {
                 attr: self.new_attr(&item.name),
                 ty: item.node.ty.clone(),
                 nullable: item.node.nullable,
-                qualifier: item.source.as_ref().map_or_else(|| [].into(), |c| std::sync::Arc::clone(&c.qualifier)),
+                qualifier: item
+                    .source
+                    .as_ref()
+                    .map_or_else(|| [].into(), |c| std::sync::Arc::clone(&c.qualifier)),
                 hidden: false,
             };
             column.attr.name = item.name.clone();
             columns.push(column);
         }
         let output = Scope { columns };
-        let lone = Cx { windows: cx.windows, ..Cx::new(&output, None, cx.sight) };
+        let lone = Cx {
+            windows: cx.windows,
+            ..Cx::new(&output, None, cx.sight)
+        };
         keys.iter()
             .map(|k| {
                 if position(&k.expr).is_some() && self.options.ordinals {
                     return Ok(Key { input: None });
                 }
                 match self.expr(&k.expr, &lone) {
-                    Ok(node) if !node.has_aggregate() && !node.has_window() => Ok(Key { input: None }),
-                    Ok(_) => Ok(Key { input: Some(self.expr(&k.expr, cx)?) }),
-                    Err(e) if e.class().is_some_and(|c| c.starts_with("UNRESOLVED_COLUMN") || c == "FIELD_NOT_FOUND") => {
+                    Ok(node) if !node.has_aggregate() && !node.has_window() => {
+                        Ok(Key { input: None })
+                    }
+                    Ok(_) => Ok(Key {
+                        input: Some(self.expr(&k.expr, cx)?),
+                    }),
+                    Err(e)
+                        if e.class().is_some_and(|c| {
+                            c.starts_with("UNRESOLVED_COLUMN") || c == "FIELD_NOT_FOUND"
+                        }) =>
+                    {
                         match self.expr(&k.expr, cx) {
                             Ok(node) => Ok(Key { input: Some(node) }),
-                            Err(inner) if inner.class().is_some_and(|c| c.starts_with("UNRESOLVED_COLUMN")) => Err(e),
+                            Err(inner)
+                                if inner
+                                    .class()
+                                    .is_some_and(|c| c.starts_with("UNRESOLVED_COLUMN")) =>
+                            {
+                                Err(e)
+                            }
                             Err(inner) => Err(inner),
                         }
                     }
@@ -147,13 +202,29 @@ impl Binder<'_> {
     }
 
     /// The list as a projection, in order; keys that the list lacks are carried along and dropped at the end.
-    fn listed(&self, rel: Rel, items: &[Item], hidden: Vec<Node>, keys: &[Key], order: Option<&OrderBy>, distinct: bool) -> Result<Rel> {
+    fn listed(
+        &self,
+        rel: Rel,
+        items: &[Item],
+        hidden: Vec<Node>,
+        keys: &[Key],
+        order: Option<&OrderBy>,
+        distinct: bool,
+    ) -> Result<Rel> {
         if distinct && !hidden.is_empty() {
-            let scope = Scope { columns: items.iter().filter_map(|i| i.source.clone()).collect() };
-            let name = hidden.first().map(|n| pretty(n, self.options.zone)).unwrap_or_default();
+            let scope = Scope {
+                columns: items.iter().filter_map(|i| i.source.clone()).collect(),
+            };
+            let name = hidden
+                .first()
+                .map(|n| pretty(n, self.options.zone))
+                .unwrap_or_default();
             return Err(scope.unresolved(&[&name]));
         }
-        let mut nodes: Vec<(String, Node)> = items.iter().map(|i| (i.name.clone(), i.node.clone())).collect();
+        let mut nodes: Vec<(String, Node)> = items
+            .iter()
+            .map(|i| (i.name.clone(), i.node.clone()))
+            .collect();
         for (n, node) in hidden.iter().enumerate() {
             nodes.push((format!("key{n}"), node.clone()));
         }
@@ -164,12 +235,24 @@ impl Binder<'_> {
             }
         }
         if distinct {
-            let plan = LogicalPlanBuilder::from(out.plan).distinct().and_then(LogicalPlanBuilder::build).ours()?;
-            out = Rel { plan, partitions: 1, ..out };
+            let plan = LogicalPlanBuilder::from(out.plan)
+                .distinct()
+                .and_then(LogicalPlanBuilder::build)
+                .ours()?;
+            out = Rel {
+                plan,
+                partitions: 1,
+                ..out
+            };
         }
         let Some(order) = order else { return Ok(out) };
-        let visible = Scope { columns: out.scope.columns[..items.len()].to_vec() };
-        let extra: Vec<Node> = out.scope.columns[items.len()..].iter().map(|c| c.node(&c.attr.name)).collect();
+        let visible = Scope {
+            columns: out.scope.columns[..items.len()].to_vec(),
+        };
+        let extra: Vec<Node> = out.scope.columns[items.len()..]
+            .iter()
+            .map(|c| c.node(&c.attr.name))
+            .collect();
         let sight = Sight::default();
         let cx = Cx::new(&visible, None, &sight);
         let next = RefCell::new((0, 0));
@@ -178,7 +261,10 @@ impl Binder<'_> {
             // Positions are taken before; the keys that come here are the others, in order.
             let mut at = next.0;
             if let OrderByKind::Expressions(all) = &order.kind {
-                while all.get(at).is_some_and(|k| position(&k.expr).is_some() && self.options.ordinals) {
+                while all
+                    .get(at)
+                    .is_some_and(|k| position(&k.expr).is_some() && self.options.ordinals)
+                {
                     at += 1;
                 }
             }
@@ -196,10 +282,20 @@ impl Binder<'_> {
         if extra.is_empty() {
             return Ok(out);
         }
-        let kept: Vec<datafusion::logical_expr::Expr> =
-            visible.columns.iter().map(|c| datafusion::logical_expr::Expr::Column(c.attr.column.clone())).collect();
-        let plan = LogicalPlanBuilder::from(out.plan).project(kept).and_then(LogicalPlanBuilder::build).ours()?;
-        Ok(Rel { plan, scope: visible, partitions: out.partitions })
+        let kept: Vec<datafusion::logical_expr::Expr> = visible
+            .columns
+            .iter()
+            .map(|c| datafusion::logical_expr::Expr::Column(c.attr.column.clone()))
+            .collect();
+        let plan = LogicalPlanBuilder::from(out.plan)
+            .project(kept)
+            .and_then(LogicalPlanBuilder::build)
+            .ours()?;
+        Ok(Rel {
+            plan,
+            scope: visible,
+            partitions: out.partitions,
+        })
     }
 
     /// SORT BY, CLUSTER BY and DISTRIBUTE BY: one partition, in order.
@@ -208,7 +304,10 @@ impl Binder<'_> {
         let cx = Cx::new(&scope, None, sight);
         let mut keys = self.sort_keys(&s.sort_by, &cx)?;
         for e in &s.cluster_by {
-            let options = sqlparser::ast::OrderByOptions { asc: None, nulls_first: None };
+            let options = sqlparser::ast::OrderByOptions {
+                asc: None,
+                nulls_first: None,
+            };
             keys.push(self.sort_key(self.expr(e, &cx)?, &options)?);
         }
         let mut rel = self.sorted(rel, &keys)?;
@@ -221,10 +320,19 @@ impl Binder<'_> {
     /// `COALESCE(n)`, `REPARTITION(n, …)`, `REBALANCE`.
     fn hinted(&self, mut rel: Rel, s: &Select) -> Result<Rel> {
         for hint in deltaic_sql::hints::hints(s) {
-            let number = hint.args.first().and_then(position).and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0);
+            let number = hint
+                .args
+                .first()
+                .and_then(position)
+                .and_then(|n| usize::try_from(n).ok())
+                .filter(|n| *n > 0);
             match hint.name.as_str() {
-                "COALESCE" => rel.partitions = number.map_or(rel.partitions, |n| n.min(rel.partitions)),
-                "REPARTITION" | "REPARTITION_BY_RANGE" | "REBALANCE" => rel.partitions = number.unwrap_or(1),
+                "COALESCE" => {
+                    rel.partitions = number.map_or(rel.partitions, |n| n.min(rel.partitions))
+                }
+                "REPARTITION" | "REPARTITION_BY_RANGE" | "REBALANCE" => {
+                    rel.partitions = number.unwrap_or(1)
+                }
                 _ => {}
             }
         }
@@ -253,10 +361,15 @@ fn named_windows(s: &Select) -> Result<Vec<(String, WindowSpec)>> {
         let spec = match &definition.1 {
             NamedWindowExpr::WindowSpec(spec) => spec.clone(),
             NamedWindowExpr::NamedWindow(other) => {
-                let found = out.iter().find(|(n, _)| n.eq_ignore_ascii_case(&other.value));
+                let found = out
+                    .iter()
+                    .find(|(n, _)| n.eq_ignore_ascii_case(&other.value));
                 match found {
                     Some((_, spec)) => spec.clone(),
-                    None => return Err(DeltaError::new("MISSING_WINDOW_SPECIFICATION").param("windowName", &other.value)),
+                    None => {
+                        return Err(DeltaError::new("MISSING_WINDOW_SPECIFICATION")
+                            .param("windowName", &other.value));
+                    }
                 }
             }
         };

@@ -14,9 +14,18 @@ use crate::types::{shown, widen};
 
 impl Binder<'_> {
     /// `left op right`.
-    pub fn set_operation(&self, left: Rel, op: SetOperator, quantifier: SetQuantifier, right: Rel) -> Result<Rel> {
+    pub fn set_operation(
+        &self,
+        left: Rel,
+        op: SetOperator,
+        quantifier: SetQuantifier,
+        right: Rel,
+    ) -> Result<Rel> {
         let (name, all) = match (op, quantifier) {
-            (_, SetQuantifier::ByName | SetQuantifier::AllByName | SetQuantifier::DistinctByName) => {
+            (
+                _,
+                SetQuantifier::ByName | SetQuantifier::AllByName | SetQuantifier::DistinctByName,
+            ) => {
                 return Err(unsupported("UNION BY NAME"));
             }
             (SetOperator::Union, q) => ("UNION", q == SetQuantifier::All),
@@ -33,7 +42,10 @@ impl Binder<'_> {
 
     /// Both sides in the same number and types of columns, with the names of the left.
     fn unified(&self, name: &str, left: Rel, right: Rel) -> Result<(Rel, Rel)> {
-        let (a, b): (Vec<_>, Vec<_>) = (left.scope.visible().cloned().collect(), right.scope.visible().cloned().collect());
+        let (a, b): (Vec<_>, Vec<_>) = (
+            left.scope.visible().cloned().collect(),
+            right.scope.visible().cloned().collect(),
+        );
         if a.len() != b.len() {
             return Err(DeltaError::new("NUM_COLUMNS_MISMATCH")
                 .param("operator", name)
@@ -52,15 +64,26 @@ impl Binder<'_> {
                     .param("dataType2", shown(&x.ty))
                     .param("hint", ""));
             };
-            ln.push((x.attr.name.clone(), cast(x.node(&x.attr.name), &ty, &self.env)));
-            rn.push((x.attr.name.clone(), cast(y.node(&y.attr.name), &ty, &self.env)));
+            ln.push((
+                x.attr.name.clone(),
+                cast(x.node(&x.attr.name), &ty, &self.env),
+            ));
+            rn.push((
+                x.attr.name.clone(),
+                cast(y.node(&y.attr.name), &ty, &self.env),
+            ));
         }
         Ok((self.project(left, &ln)?, self.project(right, &rn)?))
     }
 
     fn union(&self, left: Rel, right: Rel, all: bool) -> Result<Rel> {
         // The columns of both sides carry the names of a third: the union's own.
-        let attrs: Vec<_> = left.scope.columns.iter().map(|c| self.new_attr(&c.attr.name)).collect();
+        let attrs: Vec<_> = left
+            .scope
+            .columns
+            .iter()
+            .map(|c| self.new_attr(&c.attr.name))
+            .collect();
         let renamed = |rel: &Rel| {
             let exprs: Vec<Expr> = rel
                 .scope
@@ -69,7 +92,10 @@ impl Binder<'_> {
                 .zip(&attrs)
                 .map(|(c, a)| Expr::Column(c.attr.column.clone()).alias(a.column.name.clone()))
                 .collect();
-            LogicalPlanBuilder::from(rel.plan.clone()).project(exprs).and_then(LogicalPlanBuilder::build).ours()
+            LogicalPlanBuilder::from(rel.plan.clone())
+                .project(exprs)
+                .and_then(LogicalPlanBuilder::build)
+                .ours()
         };
         let (l, r) = (renamed(&left)?, renamed(&right)?);
         let mut builder = LogicalPlanBuilder::from(l).union(r).ours()?;
@@ -77,12 +103,25 @@ impl Binder<'_> {
             builder = builder.distinct().ours()?;
         }
         let mut scope = left.scope;
-        for ((c, attr), other) in scope.columns.iter_mut().zip(attrs).zip(&right.scope.columns) {
+        for ((c, attr), other) in scope
+            .columns
+            .iter_mut()
+            .zip(attrs)
+            .zip(&right.scope.columns)
+        {
             c.attr = attr;
             c.nullable |= other.nullable;
         }
-        let partitions = if all { left.partitions + right.partitions } else { 1 };
-        Ok(Rel { plan: builder.build().ours()?, scope, partitions })
+        let partitions = if all {
+            left.partitions + right.partitions
+        } else {
+            1
+        };
+        Ok(Rel {
+            plan: builder.build().ours()?,
+            scope,
+            partitions,
+        })
     }
 
     fn semi(&self, left: Rel, right: Rel, kind: JoinType, all: bool) -> Result<Rel> {
@@ -92,29 +131,57 @@ impl Binder<'_> {
             left = self.numbered(left)?;
             right = self.numbered(right)?;
         }
-        let keys = |rel: &Rel| rel.scope.columns.iter().map(|c| c.attr.column.clone()).collect::<Vec<Column>>();
+        let keys = |rel: &Rel| {
+            rel.scope
+                .columns
+                .iter()
+                .map(|c| c.attr.column.clone())
+                .collect::<Vec<Column>>()
+        };
         let (lk, rk) = (keys(&left), keys(&right));
         let mut builder = LogicalPlanBuilder::from(left.plan);
         if !all {
             builder = builder.distinct().ours()?;
         }
         let plan = builder
-            .join_detailed(right.plan, kind, (lk, rk), None, NullEquality::NullEqualsNull)
+            .join_detailed(
+                right.plan,
+                kind,
+                (lk, rk),
+                None,
+                NullEquality::NullEqualsNull,
+            )
             .and_then(LogicalPlanBuilder::build)
             .ours()?;
-        let mut rel = Rel { plan, scope: left.scope, partitions: 1 };
+        let mut rel = Rel {
+            plan,
+            scope: left.scope,
+            partitions: 1,
+        };
         if all {
             rel.scope.columns.pop();
-            let nodes: Vec<(String, Node)> = rel.scope.columns.iter().map(|c| (c.attr.name.clone(), c.node(&c.attr.name))).collect();
+            let nodes: Vec<(String, Node)> = rel
+                .scope
+                .columns
+                .iter()
+                .map(|c| (c.attr.name.clone(), c.node(&c.attr.name)))
+                .collect();
             rel = self.project(rel, &nodes)?;
         }
         Ok(rel)
     }
 
     fn numbered(&self, rel: Rel) -> Result<Rel> {
-        let partition_by: Vec<Expr> = rel.scope.columns.iter().map(|c| Expr::Column(c.attr.column.clone())).collect();
+        let partition_by: Vec<Expr> = rel
+            .scope
+            .columns
+            .iter()
+            .map(|c| Expr::Column(c.attr.column.clone()))
+            .collect();
         let attr = self.new_attr("row");
-        let function = WindowFunctionDefinition::WindowUDF(datafusion::functions_window::row_number::row_number_udwf());
+        let function = WindowFunctionDefinition::WindowUDF(
+            datafusion::functions_window::row_number::row_number_udwf(),
+        );
         let params = WindowFunctionParams {
             args: vec![],
             partition_by,
@@ -124,8 +191,15 @@ impl Binder<'_> {
             null_treatment: None,
             distinct: false,
         };
-        let number = Expr::WindowFunction(Box::new(WindowFunction { fun: function, params })).alias(attr.column.name.clone());
-        let plan = LogicalPlanBuilder::from(rel.plan).window(vec![number]).and_then(LogicalPlanBuilder::build).ours()?;
+        let number = Expr::WindowFunction(Box::new(WindowFunction {
+            fun: function,
+            params,
+        }))
+        .alias(attr.column.name.clone());
+        let plan = LogicalPlanBuilder::from(rel.plan)
+            .window(vec![number])
+            .and_then(LogicalPlanBuilder::build)
+            .ours()?;
         let mut scope = rel.scope;
         if let Some(mut last) = scope.columns.last().cloned() {
             last.attr = attr;
@@ -133,6 +207,10 @@ impl Binder<'_> {
             last.nullable = false;
             scope.columns.push(last);
         }
-        Ok(Rel { plan, scope, partitions: 1 })
+        Ok(Rel {
+            plan,
+            scope,
+            partitions: 1,
+        })
     }
 }

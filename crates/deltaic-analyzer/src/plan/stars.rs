@@ -42,7 +42,9 @@ impl Binder<'_> {
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
                     let node = self.expr(expr, cx)?;
-                    cx.aliases.borrow_mut().push((alias.value.clone(), node.clone()));
+                    cx.aliases
+                        .borrow_mut()
+                        .push((alias.value.clone(), node.clone()));
                     let mut item = self.item_of(alias.value.clone(), node, cx, true);
                     item.names = vec![alias.value.clone()];
                     out.push(item);
@@ -52,7 +54,9 @@ impl Binder<'_> {
                     let mut item = self.item_of(String::new(), node, cx, true);
                     item.names = aliases.iter().map(|a| a.value.clone()).collect();
                     if !matches!(item.node.kind, Kind::Generator(_)) {
-                        return Err(DeltaError::new("MULTI_ALIAS_WITHOUT_GENERATOR").param("expr", quoted(expr)).param("names", item.names.join(", ")));
+                        return Err(DeltaError::new("MULTI_ALIAS_WITHOUT_GENERATOR")
+                            .param("expr", quoted(expr))
+                            .param("names", item.names.join(", ")));
                     }
                     out.push(item);
                 }
@@ -65,8 +69,15 @@ impl Binder<'_> {
                     }
                     out.extend(self.starred(columns, options)?);
                 }
-                SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), options) => {
-                    let parts: Vec<String> = name.0.iter().filter_map(|p| p.as_ident().map(|i| i.value.clone())).collect();
+                SelectItem::QualifiedWildcard(
+                    SelectItemQualifiedWildcardKind::ObjectName(name),
+                    options,
+                ) => {
+                    let parts: Vec<String> = name
+                        .0
+                        .iter()
+                        .filter_map(|p| p.as_ident().map(|i| i.value.clone()))
+                        .collect();
                     let texts: Vec<&str> = parts.iter().map(String::as_str).collect();
                     match cx.scope.under(&texts, self.options.case_sensitive) {
                         Some(columns) => out.extend(self.starred(columns, options)?),
@@ -84,15 +95,30 @@ impl Binder<'_> {
             Kind::Attr(a) if !aliased => cx.scope.columns.iter().find(|c| c.attr == *a).cloned(),
             _ => None,
         };
-        Item { name, node, source, names: vec![] }
+        Item {
+            name,
+            node,
+            source,
+            names: vec![],
+        }
     }
 
-    fn starred(&self, columns: Vec<&ScopeColumn>, options: &WildcardAdditionalOptions) -> Result<Vec<Item>> {
+    fn starred(
+        &self,
+        columns: Vec<&ScopeColumn>,
+        options: &WildcardAdditionalOptions,
+    ) -> Result<Vec<Item>> {
         let mut dropped: Vec<String> = Vec::new();
         if let Some(except) = &options.opt_except {
             for name in std::iter::once(&except.first_element).chain(&except.additional_elements) {
-                if !columns.iter().any(|c| c.attr.name.eq_ignore_ascii_case(&name.value)) {
-                    let all: Vec<String> = columns.iter().map(|c| format!("`{}`", c.attr.name)).collect();
+                if !columns
+                    .iter()
+                    .any(|c| c.attr.name.eq_ignore_ascii_case(&name.value))
+                {
+                    let all: Vec<String> = columns
+                        .iter()
+                        .map(|c| format!("`{}`", c.attr.name))
+                        .collect();
                     return Err(DeltaError::new("UNRESOLVED_COLUMN.WITH_SUGGESTION")
                         .param("objectName", format!("`{}`", name.value))
                         .param("proposal", all.join(", ")));
@@ -123,7 +149,14 @@ impl Binder<'_> {
             }
             return Err(DeltaError::new("CANNOT_RESOLVE_STAR_EXPAND")
                 .param("targetString", crate::error::backticked(parts))
-                .param("columns", qualifiers.iter().map(|q| format!("`{q}`")).collect::<Vec<_>>().join(", ")));
+                .param(
+                    "columns",
+                    qualifiers
+                        .iter()
+                        .map(|q| format!("`{q}`"))
+                        .collect::<Vec<_>>()
+                        .join(", "),
+                ));
         };
         let DataType::Struct(s) = node.ty.clone() else {
             return Err(DeltaError::new("CANNOT_RESOLVE_STAR_EXPAND")
@@ -134,7 +167,12 @@ impl Binder<'_> {
             .iter()
             .map(|f| {
                 let field = self.field(node.clone(), &f.name)?;
-                Ok(Item { name: f.name.clone(), node: field, source: None, names: vec![] })
+                Ok(Item {
+                    name: f.name.clone(),
+                    node: field,
+                    source: None,
+                    names: vec![],
+                })
             })
             .collect()
     }

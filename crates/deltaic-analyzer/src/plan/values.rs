@@ -17,12 +17,21 @@ use crate::types::widen;
 
 impl Binder<'_> {
     /// `VALUES (1, 'a'), (2, 'b')`: columns `col1`, `col2`, …
-    pub fn values(&self, values: &Values, sight: &Sight, around: Option<&Around<'_>>) -> Result<Rel> {
+    pub fn values(
+        &self,
+        values: &Values,
+        sight: &Sight,
+        around: Option<&Around<'_>>,
+    ) -> Result<Rel> {
         let scope = Scope::default();
         let cx = Cx::new(&scope, around, sight);
         let mut rows: Vec<Vec<Node>> = Vec::with_capacity(values.rows.len());
         for (n, row) in values.rows.iter().enumerate() {
-            let nodes = row.content.iter().map(|e| self.expr(e, &cx)).collect::<Result<Vec<_>>>()?;
+            let nodes = row
+                .content
+                .iter()
+                .map(|e| self.expr(e, &cx))
+                .collect::<Result<Vec<_>>>()?;
             if let Some(first) = rows.first()
                 && first.len() != nodes.len()
             {
@@ -37,31 +46,49 @@ impl Binder<'_> {
         let mut columns = Vec::with_capacity(width);
         for n in 0..width {
             let Some(ty) = widen::common(rows.iter().map(|r| &r[n].ty)) else {
-                return Err(DeltaError::new("INVALID_INLINE_TABLE.INCOMPATIBLE_TYPES_IN_INLINE_TABLE").param("colName", format!("`col{}`", n + 1)));
+                return Err(DeltaError::new(
+                    "INVALID_INLINE_TABLE.INCOMPATIBLE_TYPES_IN_INLINE_TABLE",
+                )
+                .param("colName", format!("`col{}`", n + 1)));
             };
             let nullable = rows.iter().any(|r| r[n].nullable);
             let mut attr = self.new_attr(&format!("col{}", n + 1));
             attr.column = Column::new_unqualified(format!("col{}#{}", n + 1, attr.id));
-            columns.push(ScopeColumn { attr, ty, nullable, qualifier: Arc::new([]), hidden: false });
+            columns.push(ScopeColumn {
+                attr,
+                ty,
+                nullable,
+                qualifier: Arc::new([]),
+                hidden: false,
+            });
         }
         let exprs = rows
             .into_iter()
             .map(|row| {
                 row.into_iter()
                     .zip(&columns)
-                    .map(|(node, c)| lower(&crate::fold::folded_literal(cast(node, &c.ty, &self.env))))
+                    .map(|(node, c)| {
+                        lower(&crate::fold::folded_literal(cast(node, &c.ty, &self.env)))
+                    })
                     .collect::<Result<Vec<_>>>()
             })
             .collect::<Result<Vec<_>>>()?;
         let named: Vec<Expr> = columns
             .iter()
             .enumerate()
-            .map(|(n, c)| Expr::Column(Column::new_unqualified(format!("column{}", n + 1))).alias(c.attr.column.name.clone()))
+            .map(|(n, c)| {
+                Expr::Column(Column::new_unqualified(format!("column{}", n + 1)))
+                    .alias(c.attr.column.name.clone())
+            })
             .collect();
         let plan = LogicalPlanBuilder::values(exprs)
             .and_then(|b| b.project(named))
             .and_then(LogicalPlanBuilder::build)
             .ours()?;
-        Ok(Rel { plan, scope: Scope { columns }, partitions: 1 })
+        Ok(Rel {
+            plan,
+            scope: Scope { columns },
+            partitions: 1,
+        })
     }
 }

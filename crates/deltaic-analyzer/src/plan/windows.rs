@@ -6,7 +6,8 @@ use datafusion::common::ScalarValue;
 use datafusion::functions_window as dfw;
 use datafusion::logical_expr::expr::{NullTreatment, WindowFunction, WindowFunctionParams};
 use datafusion::logical_expr::{
-    Cast, Expr, LogicalPlanBuilder, WindowFrame, WindowFrameBound, WindowFrameUnits, WindowFunctionDefinition,
+    Cast, Expr, LogicalPlanBuilder, WindowFrame, WindowFrameBound, WindowFrameUnits,
+    WindowFunctionDefinition,
 };
 use deltaic_protocol::Result;
 use deltaic_protocol::schema::DataType;
@@ -29,9 +30,16 @@ impl Binder<'_> {
         // Functions over one partitioning and order share a node.
         let mut groups: Vec<(&Window, Vec<Expr>)> = Vec::new();
         for (node, attr, lowered) in &found {
-            let Kind::Window(w) = &node.kind else { continue };
-            let expr = self.window_expr(w, lowered)?.alias(attr.column.name.clone());
-            match groups.iter_mut().find(|(g, _)| g.partition == w.partition && g.order == w.order) {
+            let Kind::Window(w) = &node.kind else {
+                continue;
+            };
+            let expr = self
+                .window_expr(w, lowered)?
+                .alias(attr.column.name.clone());
+            match groups
+                .iter_mut()
+                .find(|(g, _)| g.partition == w.partition && g.order == w.order)
+            {
                 Some((_, exprs)) => exprs.push(expr),
                 None => groups.push((w, vec![expr])),
             }
@@ -56,14 +64,23 @@ impl Binder<'_> {
             .map(|n| {
                 n.transform_down(&mut |n| match &n.kind {
                     Kind::Window(w) => match found.iter().find(|(f, _, _)| *f == n) {
-                        Some((_, attr, lowered)) => Ok(self.finished(&w.function, &n, attr, lowered)),
+                        Some((_, attr, lowered)) => {
+                            Ok(self.finished(&w.function, &n, attr, lowered))
+                        }
                         None => Err(Box::new(n)),
                     },
                     _ => Err(Box::new(n)),
                 })
             })
             .collect();
-        Ok((Rel { plan, scope, partitions: 1 }, nodes))
+        Ok((
+            Rel {
+                plan,
+                scope,
+                partitions: 1,
+            },
+            nodes,
+        ))
     }
 
     fn collect_windows(&self, node: &Node, found: &mut Vec<(Node, Attr, Lowered)>) -> Result<()> {
@@ -85,19 +102,31 @@ impl Binder<'_> {
         let a = &w.function;
         if definition(a.function).is_none() || matches!(a.function, "first" | "last") {
             if matches!(a.function, "first" | "last") {
-                return Ok(self.plain(a.args.iter().map(lower).collect::<Result<_>>()?, ty.clone(), Finish::Same));
+                return Ok(self.plain(
+                    a.args.iter().map(lower).collect::<Result<_>>()?,
+                    ty.clone(),
+                    Finish::Same,
+                ));
             }
             if a.distinct {
-                return Err(deltaic_protocol::DeltaError::new("DISTINCT_WINDOW_FUNCTION_UNSUPPORTED")
-                    .param("windowExpr", crate::error::quoted(&a.shown)));
+                return Err(deltaic_protocol::DeltaError::new(
+                    "DISTINCT_WINDOW_FUNCTION_UNSUPPORTED",
+                )
+                .param("windowExpr", crate::error::quoted(&a.shown)));
             }
             return self.lowered(a, ty);
         }
         let args = a.args.iter().map(lower).collect::<Result<Vec<_>>>()?;
         Ok(match a.function {
-            "row_number" | "rank" | "dense_rank" => self.plain(vec![], ty.clone(), Finish::Native(to_int)),
+            "row_number" | "rank" | "dense_rank" => {
+                self.plain(vec![], ty.clone(), Finish::Native(to_int))
+            }
             "ntile" => {
-                let args = if args.is_empty() { vec![datafusion::logical_expr::lit(1_i64)] } else { args };
+                let args = if args.is_empty() {
+                    vec![datafusion::logical_expr::lit(1_i64)]
+                } else {
+                    args
+                };
                 self.plain(args, ty.clone(), Finish::Native(to_int))
             }
             "percent_rank" | "cume_dist" => self.plain(vec![], ty.clone(), Finish::Same),
@@ -115,7 +144,16 @@ impl Binder<'_> {
 
     fn plain(&self, args: Vec<Expr>, raw: DataType, finish: Finish) -> Lowered {
         let function = datafusion::functions_aggregate::count::count_udaf();
-        Lowered { function, args, distinct: false, filter: None, order: vec![], nulls: None, raw, finish }
+        Lowered {
+            function,
+            args,
+            distinct: false,
+            filter: None,
+            order: vec![],
+            nulls: None,
+            raw,
+            finish,
+        }
     }
 
     fn window_expr(&self, w: &Window, lowered: &Lowered) -> Result<Expr> {
@@ -129,15 +167,24 @@ impl Binder<'_> {
             order_by: w.order.iter().map(sort_expr).collect::<Result<Vec<_>>>()?,
             window_frame: frame(&w.frame, &w.order)?,
             filter: lowered.filter.clone().map(Box::new),
-            null_treatment: w.function.ignore_nulls.then_some(NullTreatment::IgnoreNulls),
+            null_treatment: w
+                .function
+                .ignore_nulls
+                .then_some(NullTreatment::IgnoreNulls),
             distinct: lowered.distinct,
         };
-        Ok(Expr::WindowFunction(Box::new(WindowFunction { fun, params })))
+        Ok(Expr::WindowFunction(Box::new(WindowFunction {
+            fun,
+            params,
+        })))
     }
 }
 
 fn to_int(args: Vec<Expr>) -> Expr {
-    let arg = args.into_iter().next().unwrap_or_else(|| datafusion::logical_expr::lit(0_i64));
+    let arg = args
+        .into_iter()
+        .next()
+        .unwrap_or_else(|| datafusion::logical_expr::lit(0_i64));
     Expr::Cast(Cast::new(Box::new(arg), arrow::datatypes::DataType::Int32))
 }
 
@@ -178,16 +225,24 @@ fn frame(f: &Frame, order: &[crate::node::SortKey]) -> Result<WindowFrame> {
         // A range is measured in the type of the key.
         match (v, key) {
             (ScalarValue::UInt64(Some(n)), Some(ty)) if crate::types::is_numeric(ty) => {
-                ScalarValue::UInt64(Some(*n)).cast_to(&crate::types::arrow_type(ty)).ours()
+                ScalarValue::UInt64(Some(*n))
+                    .cast_to(&crate::types::arrow_type(ty))
+                    .ours()
             }
-            (ScalarValue::UInt64(Some(n)), Some(DataType::Date)) => {
-                Ok(ScalarValue::new_interval_mdn(0, i32::try_from(*n).unwrap_or(i32::MAX), 0))
-            }
+            (ScalarValue::UInt64(Some(n)), Some(DataType::Date)) => Ok(
+                ScalarValue::new_interval_mdn(0, i32::try_from(*n).unwrap_or(i32::MAX), 0),
+            ),
             (ScalarValue::DurationMicrosecond(Some(m)), Some(_)) => {
                 let days = m / crate::time::MICROS_PER_DAY;
-                Ok(ScalarValue::new_interval_mdn(0, days as i32, (m % crate::time::MICROS_PER_DAY) * 1000))
+                Ok(ScalarValue::new_interval_mdn(
+                    0,
+                    days as i32,
+                    (m % crate::time::MICROS_PER_DAY) * 1000,
+                ))
             }
-            (ScalarValue::IntervalYearMonth(Some(m)), Some(_)) => Ok(ScalarValue::new_interval_mdn(*m, 0, 0)),
+            (ScalarValue::IntervalYearMonth(Some(m)), Some(_)) => {
+                Ok(ScalarValue::new_interval_mdn(*m, 0, 0))
+            }
             (v, _) => Err(unsupported(format!("a window frame of {v}"))),
         }
     };
@@ -201,6 +256,14 @@ fn frame(f: &Frame, order: &[crate::node::SortKey]) -> Result<WindowFrame> {
             Bound::Following(v, _) => WindowFrameBound::Following(value(v)?),
         })
     };
-    let units = if f.rows { WindowFrameUnits::Rows } else { WindowFrameUnits::Range };
-    Ok(WindowFrame::new_bounds(units, bound(&f.start)?, bound(&f.end)?))
+    let units = if f.rows {
+        WindowFrameUnits::Rows
+    } else {
+        WindowFrameUnits::Range
+    };
+    Ok(WindowFrame::new_bounds(
+        units,
+        bound(&f.start)?,
+        bound(&f.end)?,
+    ))
 }

@@ -106,16 +106,28 @@ pub fn scaled(text: &str, unit: Unit) -> Option<Amount> {
         None => (false, text.strip_prefix('+').unwrap_or(text).trim_start()),
     };
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    if (whole.is_empty() && fraction.is_empty()) || !whole.bytes().chain(fraction.bytes()).all(|b| b.is_ascii_digit()) {
+    if (whole.is_empty() && fraction.is_empty())
+        || !whole
+            .bytes()
+            .chain(fraction.bytes())
+            .all(|b| b.is_ascii_digit())
+    {
         return None;
     }
-    let whole: i64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+    let whole: i64 = if whole.is_empty() {
+        0
+    } else {
+        whole.parse().ok()?
+    };
     let sign = if negative { -1 } else { 1 };
     if let Some(months) = unit.months() {
         if !fraction.is_empty() {
             return None;
         }
-        return Some(Amount { months: whole.checked_mul(months)? * sign, ..Amount::default() });
+        return Some(Amount {
+            months: whole.checked_mul(months)? * sign,
+            ..Amount::default()
+        });
     }
     let micros = unit.micros()?;
     if !fraction.is_empty() && unit != Unit::Second {
@@ -127,16 +139,28 @@ pub fn scaled(text: &str, unit: Unit) -> Option<Amount> {
         total = total.checked_add(format!("{kept:0<6}").parse().ok()?)?;
     }
     match unit {
-        Unit::Week => Some(Amount { days: whole.checked_mul(7)? * sign, ..Amount::default() }),
-        Unit::Day => Some(Amount { days: whole * sign, ..Amount::default() }),
-        _ => Some(Amount { micros: total * sign, ..Amount::default() }),
+        Unit::Week => Some(Amount {
+            days: whole.checked_mul(7)? * sign,
+            ..Amount::default()
+        }),
+        Unit::Day => Some(Amount {
+            days: whole * sign,
+            ..Amount::default()
+        }),
+        _ => Some(Amount {
+            micros: total * sign,
+            ..Amount::default()
+        }),
     }
 }
 
 /// `1 day 2 hours`, with or without the word INTERVAL in front.
 pub fn parse_units(text: &str) -> Option<Amount> {
     let mut words = text.split_whitespace().peekable();
-    if words.peek().is_some_and(|w| w.eq_ignore_ascii_case("interval")) {
+    if words
+        .peek()
+        .is_some_and(|w| w.eq_ignore_ascii_case("interval"))
+    {
         words.next();
     }
     let mut total = Amount::default();
@@ -161,7 +185,13 @@ pub fn parse_year_month(text: &str) -> Option<i64> {
     let (years, months) = rest.split_once('-')?;
     let months: i64 = months.parse().ok()?;
     (months < 12).then_some(())?;
-    Some(sign * (years.parse::<i64>().ok()?.checked_mul(12)?.checked_add(months)?))
+    Some(
+        sign * (years
+            .parse::<i64>()
+            .ok()?
+            .checked_mul(12)?
+            .checked_add(months)?),
+    )
 }
 
 /// `1 02:03:04.5` between two fields of a day-time interval: microseconds.
@@ -174,12 +204,28 @@ pub fn parse_day_time(text: &str, from: Field, to: Field) -> Option<i64> {
             0 => ' ',
             _ => ':',
         };
-        let (part, more) = if at == to { (rest, "") } else { rest.split_once(stop)? };
+        let (part, more) = if at == to {
+            (rest, "")
+        } else {
+            rest.split_once(stop)?
+        };
         let amount = match at {
             3 => scaled(part, Unit::Second)?.micros,
-            2 => part.trim().parse::<i64>().ok()?.checked_mul(MICROS_PER_MINUTE)?,
-            1 => part.trim().parse::<i64>().ok()?.checked_mul(MICROS_PER_HOUR)?,
-            _ => part.trim().parse::<i64>().ok()?.checked_mul(MICROS_PER_DAY)?,
+            2 => part
+                .trim()
+                .parse::<i64>()
+                .ok()?
+                .checked_mul(MICROS_PER_MINUTE)?,
+            1 => part
+                .trim()
+                .parse::<i64>()
+                .ok()?
+                .checked_mul(MICROS_PER_HOUR)?,
+            _ => part
+                .trim()
+                .parse::<i64>()
+                .ok()?
+                .checked_mul(MICROS_PER_DAY)?,
         };
         total = total.checked_add(amount)?;
         if at == to {
@@ -225,7 +271,11 @@ pub fn day_time_text(micros: i64, start: Field, end: Field) -> String {
         rest = left;
         if field == start {
             // Days are a bare number, the first of the others has two digits.
-            text.push_str(&if field == 0 { whole.to_string() } else { format!("{whole:02}") });
+            text.push_str(&if field == 0 {
+                whole.to_string()
+            } else {
+                format!("{whole:02}")
+            });
         } else {
             text.push(if field == 1 { ' ' } else { ':' });
             text.push_str(&format!("{whole:02}"));
@@ -234,8 +284,15 @@ pub fn day_time_text(micros: i64, start: Field, end: Field) -> String {
             text.push_str(format!(".{rest:06}").trim_end_matches('0'));
         }
     }
-    let (from, to) = (NAMES[usize::from(start.min(3))], NAMES[usize::from(end.min(3))]);
-    if start == end { format!("INTERVAL '{sign}{text}' {from}") } else { format!("INTERVAL '{sign}{text}' {from} TO {to}") }
+    let (from, to) = (
+        NAMES[usize::from(start.min(3))],
+        NAMES[usize::from(end.min(3))],
+    );
+    if start == end {
+        format!("INTERVAL '{sign}{text}' {from}")
+    } else {
+        format!("INTERVAL '{sign}{text}' {from} TO {to}")
+    }
 }
 
 #[cfg(test)]
@@ -245,8 +302,14 @@ mod tests {
     #[test]
     fn day_time_intervals_print_between_their_fields() {
         assert_eq!(day_time_text(MICROS_PER_DAY, 0, 0), "INTERVAL '1' DAY");
-        assert_eq!(day_time_text(12 * MICROS_PER_HOUR, 1, 1), "INTERVAL '12' HOUR");
-        assert_eq!(day_time_text(-93_784_500_000, 0, 3), "INTERVAL '-1 02:03:04.5' DAY TO SECOND");
+        assert_eq!(
+            day_time_text(12 * MICROS_PER_HOUR, 1, 1),
+            "INTERVAL '12' HOUR"
+        );
+        assert_eq!(
+            day_time_text(-93_784_500_000, 0, 3),
+            "INTERVAL '-1 02:03:04.5' DAY TO SECOND"
+        );
         assert_eq!(year_month_text(14, 0, 1), "INTERVAL '1-2' YEAR TO MONTH");
     }
 
@@ -257,7 +320,11 @@ mod tests {
         assert_eq!(parse_year_month("1-2"), Some(14));
         assert_eq!(
             parse_units("interval 1 month 2 days -3 hours"),
-            Some(Amount { months: 1, days: 2, micros: -3 * MICROS_PER_HOUR })
+            Some(Amount {
+                months: 1,
+                days: 2,
+                micros: -3 * MICROS_PER_HOUR
+            })
         );
         assert_eq!(parse_units("3 bananas"), None);
     }

@@ -4,7 +4,9 @@ pub mod interval;
 pub mod parse;
 pub mod pattern;
 
-use chrono::{DateTime, Datelike, Duration, NaiveDate, NaiveDateTime, NaiveTime, Offset, TimeZone, Timelike};
+use chrono::{
+    DateTime, Datelike, Duration, NaiveDate, NaiveDateTime, NaiveTime, Offset, TimeZone, Timelike,
+};
 use chrono_tz::Tz;
 
 /// Microseconds of a second, a minute and so on.
@@ -38,7 +40,9 @@ pub fn micros_of_wall(at: NaiveDateTime) -> i64 {
 
 /// Seconds that `zone` is ahead of UTC at an instant.
 pub fn offset_at(micros: i64, zone: Tz) -> i32 {
-    wall(micros).map_or(0, |utc| zone.offset_from_utc_datetime(&utc).fix().local_minus_utc())
+    wall(micros).map_or(0, |utc| {
+        zone.offset_from_utc_datetime(&utc).fix().local_minus_utc()
+    })
 }
 
 /// An instant as the clock on the wall shows it in `zone`, in microseconds without a zone.
@@ -48,9 +52,13 @@ pub fn to_wall(micros: i64, zone: Tz) -> i64 {
 
 /// The instant of a time on the wall. Of two, the earlier; of none (a gap), as if the clock had not been put forward.
 pub fn from_wall(micros: i64, zone: Tz) -> i64 {
-    let Some(local) = wall(micros) else { return micros };
+    let Some(local) = wall(micros) else {
+        return micros;
+    };
     let offset = match zone.offset_from_local_datetime(&local) {
-        chrono::LocalResult::Single(o) | chrono::LocalResult::Ambiguous(o, _) => o.fix().local_minus_utc(),
+        chrono::LocalResult::Single(o) | chrono::LocalResult::Ambiguous(o, _) => {
+            o.fix().local_minus_utc()
+        }
         chrono::LocalResult::None => offset_at(micros - MICROS_PER_DAY, zone),
     };
     micros - i64::from(offset) * MICROS_PER_SECOND
@@ -84,7 +92,9 @@ fn civil(date: NaiveDate) -> String {
 
 /// `2026-05-01 10:00:00.5`: the fraction without trailing zeros.
 pub fn format_wall(micros: i64) -> String {
-    let Some(at) = wall(micros) else { return String::new() };
+    let Some(at) = wall(micros) else {
+        return String::new();
+    };
     let (h, m, s) = (at.hour(), at.minute(), at.second());
     let fraction = micros.rem_euclid(MICROS_PER_SECOND);
     let mut text = format!("{} {h:02}:{m:02}:{s:02}", civil(at.date()));
@@ -103,14 +113,25 @@ pub fn format_timestamp(micros: i64, zone: Tz) -> String {
 pub fn add_months(day: i32, months: i64) -> Option<i32> {
     let at = date(day)?;
     let month0 = i64::from(at.year()) * 12 + i64::from(at.month0()) + months;
-    let (year, month) = (i32::try_from(month0.div_euclid(12)).ok()?, month0.rem_euclid(12) as u32 + 1);
+    let (year, month) = (
+        i32::try_from(month0.div_euclid(12)).ok()?,
+        month0.rem_euclid(12) as u32 + 1,
+    );
     let last = last_day(NaiveDate::from_ymd_opt(year, month, 1)?)?;
-    Some(days(NaiveDate::from_ymd_opt(year, month, at.day().min(last.day()))?))
+    Some(days(NaiveDate::from_ymd_opt(
+        year,
+        month,
+        at.day().min(last.day()),
+    )?))
 }
 
 /// The last day of a date's month.
 pub fn last_day(at: NaiveDate) -> Option<NaiveDate> {
-    let (year, month) = if at.month() == 12 { (at.year() + 1, 1) } else { (at.year(), at.month() + 1) };
+    let (year, month) = if at.month() == 12 {
+        (at.year() + 1, 1)
+    } else {
+        (at.year(), at.month() + 1)
+    };
     NaiveDate::from_ymd_opt(year, month, 1)?.pred_opt()
 }
 

@@ -58,18 +58,30 @@ fn parts(text: &str) -> Option<Parts<'_>> {
     });
     if let Some(rest) = time_only {
         let (time, zone) = leading_time(rest)?;
-        return Some(Parts { date: None, time, zone });
+        return Some(Parts {
+            date: None,
+            time,
+            zone,
+        });
     }
     let (date, rest) = leading_date(text)?;
     if rest.is_empty() {
-        return Some(Parts { date: Some(date), time: midnight, zone: None });
+        return Some(Parts {
+            date: Some(date),
+            time: midnight,
+            zone: None,
+        });
     }
     let rest = rest.strip_prefix([' ', 'T'])?;
     if rest.trim().is_empty() {
         return None;
     }
     let (time, zone) = leading_time(rest)?;
-    Some(Parts { date: Some(date), time, zone })
+    Some(Parts {
+        date: Some(date),
+        time,
+        zone,
+    })
 }
 
 fn digits(text: &str, least: usize, most: usize) -> Option<(i64, &str)> {
@@ -94,7 +106,10 @@ fn leading_date(text: &str) -> Option<(NaiveDate, &str)> {
         }
     }
     let year = i32::try_from(sign * year).ok()?;
-    Some((NaiveDate::from_ymd_opt(year, month as u32, day as u32)?, rest))
+    Some((
+        NaiveDate::from_ymd_opt(year, month as u32, day as u32)?,
+        rest,
+    ))
 }
 
 fn leading_time(text: &str) -> Option<(NaiveTime, Option<&str>)> {
@@ -161,7 +176,8 @@ fn offset_seconds(text: &str) -> Option<i32> {
             seconds = rest.parse::<i64>().ok()?;
         }
     }
-    (hours <= 18 && minutes < 60 && seconds < 60).then_some((hours * 3600 + minutes * 60 + seconds) as i32)
+    (hours <= 18 && minutes < 60 && seconds < 60)
+        .then_some((hours * 3600 + minutes * 60 + seconds) as i32)
 }
 
 #[cfg(test)]
@@ -181,7 +197,10 @@ mod tests {
             ("2026-5", "2026-05-01 00:00:00"),
             ("2026-05-01", "2026-05-01 00:00:00"),
             ("2026-05-01 1:2:3", "2026-05-01 01:02:03"),
-            ("2026-05-01T10:00:00.123456789", "2026-05-01 10:00:00.123456"),
+            (
+                "2026-05-01T10:00:00.123456789",
+                "2026-05-01 10:00:00.123456",
+            ),
             ("2026-01-02T12:00:00Z", "2026-01-02 12:00:00"),
             ("2026-01-02 12:00:00+02:00", "2026-01-02 10:00:00"),
             ("2026-01-02 12:00:00 Asia/Tokyo", "2026-01-02 03:00:00"),
@@ -194,7 +213,16 @@ mod tests {
 
     #[test]
     fn what_is_no_timestamp_is_refused() {
-        for text in ["", "not a time", "2026-13-01", "2026-02-30", "2026-05-01 25:00:00", "26-05-01", "2026-05-01x", "2026-05-01 "] {
+        for text in [
+            "",
+            "not a time",
+            "2026-13-01",
+            "2026-02-30",
+            "2026-05-01 25:00:00",
+            "26-05-01",
+            "2026-05-01x",
+            "2026-05-01 ",
+        ] {
             if text == "2026-05-01 " {
                 assert!(utc(text).is_some());
                 continue;

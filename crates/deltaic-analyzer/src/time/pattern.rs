@@ -3,8 +3,8 @@
 use chrono::{Datelike, NaiveDate, NaiveTime, Timelike};
 use chrono_tz::Tz;
 
-use super::{MICROS_PER_SECOND, from_wall, offset_at, to_wall, wall, wall_of};
 use super::parse::{Zone, zone_of};
+use super::{MICROS_PER_SECOND, from_wall, offset_at, to_wall, wall, wall_of};
 
 /// A pattern taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,10 +21,28 @@ enum Item {
 }
 
 const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
     "December",
 ];
-const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+const DAYS: [&str; 7] = [
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+    "Sunday",
+];
 
 /// The English name of a month, 1 to 12.
 pub fn month_name(month: u32) -> &'static str {
@@ -68,7 +86,11 @@ impl Pattern {
                             None => return Err(text.to_owned()),
                         }
                     }
-                    items.push(Item::Text(if quoted.is_empty() { "'".to_owned() } else { quoted }));
+                    items.push(Item::Text(if quoted.is_empty() {
+                        "'".to_owned()
+                    } else {
+                        quoted
+                    }));
                 }
                 '[' => items.push(Item::Open),
                 ']' => items.push(Item::Close),
@@ -118,7 +140,10 @@ impl Pattern {
                 }
                 'a' => out.push_str(if at.hour() < 12 { "AM" } else { "PM" }),
                 'H' => out.push_str(&format!("{:0n$}", at.hour())),
-                'k' => out.push_str(&format!("{:0n$}", if at.hour() == 0 { 24 } else { at.hour() })),
+                'k' => out.push_str(&format!(
+                    "{:0n$}",
+                    if at.hour() == 0 { 24 } else { at.hour() }
+                )),
                 'K' => out.push_str(&format!("{:0n$}", at.hour() % 12)),
                 'h' => out.push_str(&format!("{:0n$}", (at.hour() + 11) % 12 + 1)),
                 'm' => out.push_str(&format!("{:0n$}", at.minute())),
@@ -134,7 +159,11 @@ impl Pattern {
                     out.push_str("GMT");
                     if offset != 0 {
                         let (sign, h, m) = parts(offset);
-                        out.push_str(&if n >= 4 || m != 0 { format!("{sign}{h:02}:{m:02}") } else { format!("{sign}{h}") });
+                        out.push_str(&if n >= 4 || m != 0 {
+                            format!("{sign}{h:02}:{m:02}")
+                        } else {
+                            format!("{sign}{h}")
+                        });
                     }
                 }
                 'X' | 'x' | 'Z' => {
@@ -220,7 +249,10 @@ fn read_items<'a>(items: &[Item], mut text: &'a str, at: &mut Fields) -> Option<
             Item::Close => {}
             Item::Open => {
                 let depth_end = closing(items, n);
-                let mut trial = Fields { zone: at.zone, ..copy(at) };
+                let mut trial = Fields {
+                    zone: at.zone,
+                    ..copy(at)
+                };
                 if let Some(rest) = read_items(&items[n + 1..depth_end], text, &mut trial) {
                     *at = trial;
                     text = rest;
@@ -256,10 +288,19 @@ fn closing(items: &[Item], open: usize) -> usize {
 }
 
 fn is_number(letter: char, width: usize) -> bool {
-    matches!(letter, 'y' | 'u' | 'd' | 'D' | 'H' | 'h' | 'k' | 'K' | 'm' | 's' | 'S') || (matches!(letter, 'M' | 'L') && width <= 2)
+    matches!(
+        letter,
+        'y' | 'u' | 'd' | 'D' | 'H' | 'h' | 'k' | 'K' | 'm' | 's' | 'S'
+    ) || (matches!(letter, 'M' | 'L') && width <= 2)
 }
 
-fn read_letter<'a>(letter: char, width: usize, joined: bool, text: &'a str, at: &mut Fields) -> Option<&'a str> {
+fn read_letter<'a>(
+    letter: char,
+    width: usize,
+    joined: bool,
+    text: &'a str,
+    at: &mut Fields,
+) -> Option<&'a str> {
     let have = text.bytes().take_while(u8::is_ascii_digit).count();
     let number = |least: usize, most: usize| -> Option<(u32, &'a str)> {
         let most = if joined { width } else { most };
@@ -275,11 +316,23 @@ fn read_letter<'a>(letter: char, width: usize, joined: bool, text: &'a str, at: 
                 None => (false, text),
             };
             let have = body.bytes().take_while(u8::is_ascii_digit).count();
-            let most = if width == 2 { 2 } else if joined { width } else { 7 };
+            let most = if width == 2 {
+                2
+            } else if joined {
+                width
+            } else {
+                7
+            };
             let n = have.min(most);
             (n >= width.min(4)).then_some(())?;
             let year: i32 = body[..n].parse().ok()?;
-            at.year = Some(if width == 2 { 2000 + year } else if negative { -year } else { year });
+            at.year = Some(if width == 2 {
+                2000 + year
+            } else if negative {
+                -year
+            } else {
+                year
+            });
             &body[n..]
         }
         'M' | 'L' if width <= 2 => {
@@ -290,7 +343,9 @@ fn read_letter<'a>(letter: char, width: usize, joined: bool, text: &'a str, at: 
         'M' | 'L' => {
             let (n, name) = MONTHS.iter().enumerate().find_map(|(n, name)| {
                 let name = if width == 3 { &name[..3] } else { name };
-                text.get(..name.len()).is_some_and(|t| t.eq_ignore_ascii_case(name)).then_some((n, name))
+                text.get(..name.len())
+                    .is_some_and(|t| t.eq_ignore_ascii_case(name))
+                    .then_some((n, name))
             })?;
             at.month = Some(n as u32 + 1);
             &text[name.len()..]
@@ -308,7 +363,9 @@ fn read_letter<'a>(letter: char, width: usize, joined: bool, text: &'a str, at: 
         'E' => {
             let name = DAYS.iter().find_map(|name| {
                 let name = if width <= 3 { &name[..3] } else { name };
-                text.get(..name.len()).is_some_and(|t| t.eq_ignore_ascii_case(name)).then_some(name)
+                text.get(..name.len())
+                    .is_some_and(|t| t.eq_ignore_ascii_case(name))
+                    .then_some(name)
             })?;
             &text[name.len()..]
         }
@@ -351,7 +408,9 @@ fn read_letter<'a>(letter: char, width: usize, joined: bool, text: &'a str, at: 
         'X' | 'x' | 'Z' | 'V' | 'z' | 'O' => {
             let n = text
                 .bytes()
-                .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b':' | b'/' | b'_'))
+                .take_while(|b| {
+                    b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b':' | b'/' | b'_')
+                })
                 .count();
             at.zone = Some(zone_of(&text[..n])?);
             &text[n..]
@@ -377,10 +436,24 @@ mod tests {
             ("hh:mm a", "09:30 AM"),
             ("yyyy-MM-dd'T'HH:mm:ss.SSSXXX", "2026-05-01T09:30:45.123Z"),
         ] {
-            assert_eq!(Pattern::parse(pattern).unwrap().format(at, Tz::UTC).as_deref(), Some(text));
-            assert!(Pattern::parse(pattern).unwrap().read(text, Tz::UTC).is_some(), "{pattern}");
+            assert_eq!(
+                Pattern::parse(pattern)
+                    .unwrap()
+                    .format(at, Tz::UTC)
+                    .as_deref(),
+                Some(text)
+            );
+            assert!(
+                Pattern::parse(pattern)
+                    .unwrap()
+                    .read(text, Tz::UTC)
+                    .is_some(),
+                "{pattern}"
+            );
         }
-        let read = Pattern::parse("yyyyMMddHHmmssSSS").unwrap().read("20260501093045123", Tz::UTC);
+        let read = Pattern::parse("yyyyMMddHHmmssSSS")
+            .unwrap()
+            .read("20260501093045123", Tz::UTC);
         assert_eq!(read, Some(at));
     }
 }

@@ -2,7 +2,9 @@
 
 use deltaic_protocol::schema::DataType;
 
-use super::{is_ansi_interval, is_atomic, is_datetime, is_float, is_integral, is_numeric, is_timestamp};
+use super::{
+    is_ansi_interval, is_atomic, is_datetime, is_float, is_integral, is_numeric, is_timestamp,
+};
 
 /// Does `CAST(from AS to)` exist in ANSI mode?
 pub fn ansi(from: &DataType, to: &DataType) -> bool {
@@ -20,7 +22,8 @@ pub fn ansi(from: &DataType, to: &DataType) -> bool {
         _ if is_numeric(from) && *to == Timestamp => true,
         (Timestamp, _) if is_numeric(to) => true,
         _ if is_datetime(from) && is_datetime(to) => true,
-        (YearMonthInterval { .. }, YearMonthInterval { .. }) | (DayTimeInterval { .. }, DayTimeInterval { .. }) => true,
+        (YearMonthInterval { .. }, YearMonthInterval { .. })
+        | (DayTimeInterval { .. }, DayTimeInterval { .. }) => true,
         (YearMonthInterval { start, end } | DayTimeInterval { start, end }, _) => {
             start == end && is_numeric(to) && !is_float(to)
         }
@@ -31,7 +34,10 @@ pub fn ansi(from: &DataType, to: &DataType) -> bool {
         (Map(x), Map(y)) => ansi(&x.key_type, &y.key_type) && ansi(&x.value_type, &y.value_type),
         (Struct(x), Struct(y)) => {
             x.fields.len() == y.fields.len()
-                && x.fields.iter().zip(&y.fields).all(|(f, g)| ansi(&f.data_type, &g.data_type))
+                && x.fields
+                    .iter()
+                    .zip(&y.fields)
+                    .all(|(f, g)| ansi(&f.data_type, &g.data_type))
         }
         _ => false,
     }
@@ -47,10 +53,15 @@ pub fn legacy(from: &DataType, to: &DataType) -> bool {
             (Date, _) => is_numeric(to),
             (_, Binary) => is_integral(from),
             (Array(x), Array(y)) => legacy(&x.element_type, &y.element_type),
-            (Map(x), Map(y)) => legacy(&x.key_type, &y.key_type) && legacy(&x.value_type, &y.value_type),
+            (Map(x), Map(y)) => {
+                legacy(&x.key_type, &y.key_type) && legacy(&x.value_type, &y.value_type)
+            }
             (Struct(x), Struct(y)) => {
                 x.fields.len() == y.fields.len()
-                    && x.fields.iter().zip(&y.fields).all(|(f, g)| legacy(&f.data_type, &g.data_type))
+                    && x.fields
+                        .iter()
+                        .zip(&y.fields)
+                        .all(|(f, g)| legacy(&f.data_type, &g.data_type))
             }
             _ => false,
         }
@@ -65,10 +76,13 @@ pub fn store_assign(from: &DataType, to: &DataType) -> bool {
         _ if is_numeric(from) && is_numeric(to) => true,
         (_, String) => is_atomic(from),
         _ if is_datetime(from) && is_datetime(to) => true,
-        (YearMonthInterval { .. }, YearMonthInterval { .. }) | (DayTimeInterval { .. }, DayTimeInterval { .. }) => true,
+        (YearMonthInterval { .. }, YearMonthInterval { .. })
+        | (DayTimeInterval { .. }, DayTimeInterval { .. }) => true,
         _ if is_ansi_interval(from) && is_integral(to) => ansi(from, to),
         _ if is_ansi_interval(to) && is_integral(from) => ansi(from, to),
-        (Array(x), Array(y)) => (y.contains_null || !x.contains_null) && store_assign(&x.element_type, &y.element_type),
+        (Array(x), Array(y)) => {
+            (y.contains_null || !x.contains_null) && store_assign(&x.element_type, &y.element_type)
+        }
         (Map(x), Map(y)) => {
             (y.value_contains_null || !x.value_contains_null)
                 && store_assign(&x.key_type, &y.key_type)
@@ -107,19 +121,34 @@ pub fn can_fail(from: &DataType, to: &DataType) -> bool {
         (_, Boolean) => false,
         (Date, _) | (TimestampNtz, _) => false,
         (Timestamp, _) if is_datetime(to) => false,
-        (Decimal { precision: p1, scale: s1 }, Decimal { precision: p2, scale: s2 }) => {
-            i32::from(*p2) - i32::from(*s2) < i32::from(*p1) - i32::from(*s1) || s2 < s1
-        }
+        (
+            Decimal {
+                precision: p1,
+                scale: s1,
+            },
+            Decimal {
+                precision: p2,
+                scale: s2,
+            },
+        ) => i32::from(*p2) - i32::from(*s2) < i32::from(*p1) - i32::from(*s1) || s2 < s1,
         (_, Decimal { precision, scale }) if is_integral(from) => {
             !super::decimal::holds_integral((*precision, *scale), from)
         }
         (Decimal { .. }, _) if is_float(to) => false,
         _ if is_numeric(from) && is_float(to) => false,
-        _ if is_integral(from) && is_integral(to) => super::precedence(from) > super::precedence(to),
+        _ if is_integral(from) && is_integral(to) => {
+            super::precedence(from) > super::precedence(to)
+        }
         _ if is_timestamp(from) && is_float(to) => false,
         (Array(x), Array(y)) => can_fail(&x.element_type, &y.element_type),
-        (Map(x), Map(y)) => can_fail(&x.key_type, &y.key_type) || can_fail(&x.value_type, &y.value_type),
-        (Struct(x), Struct(y)) => x.fields.iter().zip(&y.fields).any(|(f, g)| can_fail(&f.data_type, &g.data_type)),
+        (Map(x), Map(y)) => {
+            can_fail(&x.key_type, &y.key_type) || can_fail(&x.value_type, &y.value_type)
+        }
+        (Struct(x), Struct(y)) => x
+            .fields
+            .iter()
+            .zip(&y.fields)
+            .any(|(f, g)| can_fail(&f.data_type, &g.data_type)),
         _ => true,
     }
 }

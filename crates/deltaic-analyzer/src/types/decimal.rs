@@ -26,7 +26,10 @@ pub fn bounded(precision: i32, scale: i32) -> DataType {
 }
 
 fn decimal(precision: i32, scale: i32) -> DataType {
-    DataType::Decimal { precision: precision.clamp(1, 38) as u8, scale: scale.clamp(0, 38) as u8 }
+    DataType::Decimal {
+        precision: precision.clamp(1, 38) as u8,
+        scale: scale.clamp(0, 38) as u8,
+    }
 }
 
 /// Precision and scale of the decimal that holds every value of a numeric type.

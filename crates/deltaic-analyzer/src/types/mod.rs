@@ -15,7 +15,10 @@ pub fn arrow_type(ty: &DataType) -> ArrowType {
 
 /// BYTE to LONG.
 pub fn is_integral(ty: &DataType) -> bool {
-    matches!(ty, DataType::Byte | DataType::Short | DataType::Integer | DataType::Long)
+    matches!(
+        ty,
+        DataType::Byte | DataType::Short | DataType::Integer | DataType::Long
+    )
 }
 
 /// FLOAT or DOUBLE.
@@ -50,12 +53,22 @@ pub fn is_timestamp(ty: &DataType) -> bool {
 
 /// YEAR TO MONTH or DAY TO SECOND intervals.
 pub fn is_ansi_interval(ty: &DataType) -> bool {
-    matches!(ty, DataType::YearMonthInterval { .. } | DataType::DayTimeInterval { .. })
+    matches!(
+        ty,
+        DataType::YearMonthInterval { .. } | DataType::DayTimeInterval { .. }
+    )
 }
 
 /// Not a struct, array or map.
 pub fn is_atomic(ty: &DataType) -> bool {
-    !matches!(ty, DataType::Struct(_) | DataType::Array(_) | DataType::Map(_) | DataType::Void | DataType::Variant)
+    !matches!(
+        ty,
+        DataType::Struct(_)
+            | DataType::Array(_)
+            | DataType::Map(_)
+            | DataType::Void
+            | DataType::Variant
+    )
 }
 
 /// Can values be ordered: all but maps and variants, and what holds them.
@@ -70,31 +83,52 @@ pub fn is_orderable(ty: &DataType) -> bool {
 
 /// Position in the order BYTE < SHORT < INT < BIGINT < FLOAT < DOUBLE; None for other types.
 pub fn precedence(ty: &DataType) -> Option<usize> {
-    const ORDER: [DataType; 6] =
-        [DataType::Byte, DataType::Short, DataType::Integer, DataType::Long, DataType::Float, DataType::Double];
+    const ORDER: [DataType; 6] = [
+        DataType::Byte,
+        DataType::Short,
+        DataType::Integer,
+        DataType::Long,
+        DataType::Float,
+        DataType::Double,
+    ];
     ORDER.iter().position(|t| t == ty)
 }
 
 /// An array type.
 pub fn array_of(element: DataType, contains_null: bool) -> DataType {
-    DataType::Array(Box::new(ArrayType { element_type: element, contains_null }))
+    DataType::Array(Box::new(ArrayType {
+        element_type: element,
+        contains_null,
+    }))
 }
 
 /// A map type.
 pub fn map_of(key: DataType, value: DataType, value_contains_null: bool) -> DataType {
-    DataType::Map(Box::new(MapType { key_type: key, value_type: value, value_contains_null }))
+    DataType::Map(Box::new(MapType {
+        key_type: key,
+        value_type: value,
+        value_contains_null,
+    }))
 }
 
 /// A struct type of nullable or non-nullable fields.
 pub fn struct_of<S: Into<String>>(fields: Vec<(S, DataType, bool)>) -> DataType {
     DataType::Struct(StructType {
-        fields: fields.into_iter().map(|(name, ty, nullable)| field(name, ty, nullable)).collect(),
+        fields: fields
+            .into_iter()
+            .map(|(name, ty, nullable)| field(name, ty, nullable))
+            .collect(),
     })
 }
 
 /// A field without metadata.
 pub fn field(name: impl Into<String>, data_type: DataType, nullable: bool) -> StructField {
-    StructField { name: name.into(), data_type, nullable, metadata: Default::default() }
+    StructField {
+        name: name.into(),
+        data_type,
+        nullable,
+        metadata: Default::default(),
+    }
 }
 
 /// The type as error texts show it: `"BIGINT"`.
@@ -132,7 +166,10 @@ pub fn same_type(a: &DataType, b: &DataType) -> bool {
         }
         (DataType::Struct(x), DataType::Struct(y)) => {
             x.fields.len() == y.fields.len()
-                && x.fields.iter().zip(&y.fields).all(|(f, g)| f.name == g.name && same_type(&f.data_type, &g.data_type))
+                && x.fields
+                    .iter()
+                    .zip(&y.fields)
+                    .all(|(f, g)| f.name == g.name && same_type(&f.data_type, &g.data_type))
         }
         _ => a == b,
     }

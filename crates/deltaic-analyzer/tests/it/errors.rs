@@ -36,8 +36,16 @@ async fn values_that_fail_at_run_time() {
     ])
     .await;
     let h = Host::with_tables().await;
-    assert!(h.error("SELECT id FROM t WHERE id = (SELECT id FROM u)").await.starts_with("[SCALAR_SUBQUERY_TOO_MANY_ROWS]"));
-    assert!(h.error("SELECT CAST('2026-13-01' AS DATE)").await.starts_with("[CAST_INVALID_INPUT] The value '2026-13-01'"));
+    assert!(
+        h.error("SELECT id FROM t WHERE id = (SELECT id FROM u)")
+            .await
+            .starts_with("[SCALAR_SUBQUERY_TOO_MANY_ROWS]")
+    );
+    assert!(
+        h.error("SELECT CAST('2026-13-01' AS DATE)")
+            .await
+            .starts_with("[CAST_INVALID_INPUT] The value '2026-13-01'")
+    );
 }
 
 #[tokio::test]

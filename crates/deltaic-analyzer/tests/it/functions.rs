@@ -75,10 +75,16 @@ async fn functions_of_text() {
         ("base64('Spark SQL')", "U3BhcmsgU1FM"),
         ("md5('Spark')", "8cde774d6f7333752ed72cacddb05126"),
         ("crc32('Spark')", "1557323817"),
-        ("sha2('Spark', 256)", "529bc3b07127ecb7e53a4dcf1991d9152c24537d919178022b2c42657f79a26b"),
+        (
+            "sha2('Spark', 256)",
+            "529bc3b07127ecb7e53a4dcf1991d9152c24537d919178022b2c42657f79a26b",
+        ),
         ("hash('Spark')", "228093765"),
         ("format_number(12332.123456, 4)", "12,332.1235"),
-        ("format_string('Hello World %d %s %.2f', 100, 'days', 1.5D)", "Hello World 100 days 1.50"),
+        (
+            "format_string('Hello World %d %s %.2f', 100, 'days', 1.5D)",
+            "Hello World 100 days 1.50",
+        ),
         ("substring_index('www.apache.org', '.', 2)", "www.apache"),
         ("startswith('Spark', 'Sp')", "true"),
         ("ascii('2')", "50"),
@@ -127,12 +133,27 @@ async fn functions_of_time() {
         ("date_add('2016-07-30', 1)", "2016-07-31"),
         ("date_sub('2016-07-30', 1)", "2016-07-29"),
         ("datediff('2009-07-31', '2009-07-30')", "1"),
-        ("datediff(HOUR, TIMESTAMP '2026-05-01 00:00:00', TIMESTAMP '2026-05-01 05:59:00')", "5"),
-        ("timestampdiff(day, TIMESTAMP '2026-04-01 09:30:00', now())", "30"),
-        ("timestampadd(MONTH, 1, TIMESTAMP '2026-01-31 00:00:00')", "2026-02-28 00:00:00"),
-        ("date_trunc('MONTH', '2015-03-05T09:32:05.359')", "2015-03-01 00:00:00"),
+        (
+            "datediff(HOUR, TIMESTAMP '2026-05-01 00:00:00', TIMESTAMP '2026-05-01 05:59:00')",
+            "5",
+        ),
+        (
+            "timestampdiff(day, TIMESTAMP '2026-04-01 09:30:00', now())",
+            "30",
+        ),
+        (
+            "timestampadd(MONTH, 1, TIMESTAMP '2026-01-31 00:00:00')",
+            "2026-02-28 00:00:00",
+        ),
+        (
+            "date_trunc('MONTH', '2015-03-05T09:32:05.359')",
+            "2015-03-01 00:00:00",
+        ),
         ("trunc('2019-08-04', 'week')", "2019-07-29"),
-        ("date_format('2016-04-08', 'yyyy/MM/dd EEE')", "2016/04/08 Fri"),
+        (
+            "date_format('2016-04-08', 'yyyy/MM/dd EEE')",
+            "2016/04/08 Fri",
+        ),
         ("to_date('2009-07-30 04:17:52')", "2009-07-30"),
         ("to_date('30.07.2009', 'dd.MM.yyyy')", "2009-07-30"),
         ("to_timestamp('2016-12-31 00:12:00')", "2016-12-31 00:12:00"),
@@ -143,15 +164,27 @@ async fn functions_of_time() {
         ("weekofyear('2008-02-20')", "8"),
         ("quarter('2016-08-31')", "3"),
         ("make_date(2013, 7, 15)", "2013-07-15"),
-        ("make_timestamp(2014, 12, 28, 6, 30, 45.887)", "2014-12-28 06:30:45.887"),
+        (
+            "make_timestamp(2014, 12, 28, 6, 30, 45.887)",
+            "2014-12-28 06:30:45.887",
+        ),
         ("last_day('2009-01-12')", "2009-01-31"),
         ("add_months('2016-08-31', 1)", "2016-09-30"),
-        ("months_between('1997-02-28 10:30:00', '1996-10-30')", "3.94959677"),
+        (
+            "months_between('1997-02-28 10:30:00', '1996-10-30')",
+            "3.94959677",
+        ),
         ("next_day('2015-01-14', 'TU')", "2015-01-20"),
         ("second(TIMESTAMP '2026-05-01 10:00:07.5')", "7"),
-        ("extract(SECOND FROM TIMESTAMP '2026-05-01 10:00:07.5')", "7.500000"),
+        (
+            "extract(SECOND FROM TIMESTAMP '2026-05-01 10:00:07.5')",
+            "7.500000",
+        ),
         ("extract(DAYS FROM INTERVAL 5 DAYS)", "5"),
-        ("from_utc_timestamp('2016-08-31', 'Asia/Seoul')", "2016-08-31 09:00:00"),
+        (
+            "from_utc_timestamp('2016-08-31', 'Asia/Seoul')",
+            "2016-08-31 09:00:00",
+        ),
         ("unix_micros(TIMESTAMP '1970-01-01 00:00:01')", "1000000"),
         ("timestamp_seconds(1230219000)", "2008-12-25 15:30:00"),
         ("current_timezone()", "UTC"),
@@ -186,21 +219,39 @@ async fn functions_of_collections() {
         ("flatten(array(array(1), array(2, 3)))", "[1, 2, 3]"),
         ("slice(array(1, 2, 3, 4), 2, 2)", "[2, 3]"),
         ("sequence(1, 5, 2)", "[1, 3, 5]"),
-        ("sequence(DATE '2026-01-01', DATE '2026-03-01', INTERVAL 1 MONTH)", "[2026-01-01, 2026-02-01, 2026-03-01]"),
+        (
+            "sequence(DATE '2026-01-01', DATE '2026-03-01', INTERVAL 1 MONTH)",
+            "[2026-01-01, 2026-02-01, 2026-03-01]",
+        ),
         ("arrays_zip(array(1, 2), array('a'))", "[{1, a}, {2, null}]"),
         ("map_keys(map('a', 1, 'b', 2))", "[a, b]"),
-        ("map_from_arrays(array('a', 'b'), array(1, 2))", "{a -> 1, b -> 2}"),
+        (
+            "map_from_arrays(array('a', 'b'), array(1, 2))",
+            "{a -> 1, b -> 2}",
+        ),
         ("map_entries(map('a', 1))", "[{a, 1}]"),
         ("str_to_map('a:1,b:2')", "{a -> 1, b -> 2}"),
-        ("to_json(named_struct('a', 1, 'b', array(true, NULL)))", "{\"a\":1,\"b\":[true,null]}"),
-        ("from_json('{\"a\":1, \"b\":0.8}', 'a INT, b DOUBLE')", "{1, 0.8}"),
+        (
+            "to_json(named_struct('a', 1, 'b', array(true, NULL)))",
+            "{\"a\":1,\"b\":[true,null]}",
+        ),
+        (
+            "from_json('{\"a\":1, \"b\":0.8}', 'a INT, b DOUBLE')",
+            "{1, 0.8}",
+        ),
         ("get_json_object('{\"a\":{\"b\":[1,2]}}', '$.a.b[1]')", "2"),
         ("filter(array(1, 2, 3), x -> x % 2 = 1)", "[1, 3]"),
         ("exists(array(1, 2), x -> x > 1)", "true"),
         ("forall(array(1, 2), x -> x > 1)", "false"),
         ("aggregate(array(1, 2, 3), 0, (acc, x) -> acc + x)", "6"),
-        ("aggregate(array(1, 2, 3), 0, (acc, x) -> acc + x, acc -> acc * 10)", "60"),
-        ("zip_with(array(1, 2), array(10, 20), (x, y) -> x + y)", "[11, 22]"),
+        (
+            "aggregate(array(1, 2, 3), 0, (acc, x) -> acc + x, acc -> acc * 10)",
+            "60",
+        ),
+        (
+            "zip_with(array(1, 2), array(10, 20), (x, y) -> x + y)",
+            "[11, 22]",
+        ),
         ("transform_values(map('a', 1), (k, v) -> v + 1)", "{a -> 2}"),
         ("transform(array(1, 2), (x, i) -> x * i)", "[0, 2]"),
         ("array_sort(array(3, 1, 2), (a, b) -> b - a)", "[3, 2, 1]"),
@@ -211,7 +262,10 @@ async fn functions_of_collections() {
 #[tokio::test]
 async fn lambdas_see_the_columns_around_them() {
     let h = Host::with_tables().await;
-    let a = h.run("SELECT id, transform(arr, x -> x + id) FROM s ORDER BY id").await.unwrap();
+    let a = h
+        .run("SELECT id, transform(arr, x -> x + id) FROM s ORDER BY id")
+        .await
+        .unwrap();
     assert_eq!(a.rows, ["1|[2, 3, 4]", "2|[]"]);
 }
 
@@ -219,23 +273,64 @@ async fn lambdas_see_the_columns_around_them() {
 async fn aggregate_functions() {
     let h = Host::with_tables().await;
     for (sql, want) in [
-        ("SELECT avg(n), min(v), max(v), first(id), last(v) FROM t WHERE id <= 3", "20.0|a|c|1|c"),
-        ("SELECT collect_list(v), size(collect_set(v)) FROM t", "[a, b, c, b]|3"),
+        (
+            "SELECT avg(n), min(v), max(v), first(id), last(v) FROM t WHERE id <= 3",
+            "20.0|a|c|1|c",
+        ),
+        (
+            "SELECT collect_list(v), size(collect_set(v)) FROM t",
+            "[a, b, c, b]|3",
+        ),
         ("SELECT collect_list(id) FROM e", "[]"),
-        ("SELECT count_if(n > 15), sum(DISTINCT length(v)), count(DISTINCT v, n) FROM t", "3|1|4"),
-        ("SELECT stddev(n), variance(n) FROM t WHERE id <= 3", "10.0|100.0"),
-        ("SELECT sum(amount), avg(amount), max(amount) FROM m", "12.50|12.500000|12.50"),
+        (
+            "SELECT count_if(n > 15), sum(DISTINCT length(v)), count(DISTINCT v, n) FROM t",
+            "3|1|4",
+        ),
+        (
+            "SELECT stddev(n), variance(n) FROM t WHERE id <= 3",
+            "10.0|100.0",
+        ),
+        (
+            "SELECT sum(amount), avg(amount), max(amount) FROM m",
+            "12.50|12.500000|12.50",
+        ),
         ("SELECT count(*) FILTER (WHERE v = 'b') FROM t", "2"),
-        ("SELECT max_by(v, id), min_by(v, id) FROM t WHERE v IS NOT NULL", "b|a"),
+        (
+            "SELECT max_by(v, id), min_by(v, id) FROM t WHERE v IS NOT NULL",
+            "b|a",
+        ),
         ("SELECT approx_count_distinct(v) FROM t", "3"),
-        ("SELECT median(n), percentile(n, 0.5), percentile_approx(n, 0.5) FROM t", "25.0|25.0|20"),
-        ("SELECT bool_and(id > 0), bool_or(id > 4), any_value(v) FROM t WHERE id < 5", "true|false|a"),
-        ("SELECT string_agg(v, '-') WITHIN GROUP (ORDER BY v DESC) FROM t", "c-b-b-a"),
-        ("SELECT first(v, true), first_value(v) IGNORE NULLS FROM t WHERE id > 3", "b|b"),
+        (
+            "SELECT median(n), percentile(n, 0.5), percentile_approx(n, 0.5) FROM t",
+            "25.0|25.0|20",
+        ),
+        (
+            "SELECT bool_and(id > 0), bool_or(id > 4), any_value(v) FROM t WHERE id < 5",
+            "true|false|a",
+        ),
+        (
+            "SELECT string_agg(v, '-') WITHIN GROUP (ORDER BY v DESC) FROM t",
+            "c-b-b-a",
+        ),
+        (
+            "SELECT first(v, true), first_value(v) IGNORE NULLS FROM t WHERE id > 3",
+            "b|b",
+        ),
     ] {
         let a = h.run(sql).await.unwrap_or_else(|e| panic!("{sql}: {e}"));
         assert_eq!(a.rows, [want], "{sql}");
     }
-    let a = h.run("SELECT sum(amount), avg(amount), sum(f), avg(f) FROM m").await.unwrap();
-    assert_eq!(a.columns, ["sum(amount):decimal(20,2)", "avg(amount):decimal(14,6)", "sum(f):double", "avg(f):double"]);
+    let a = h
+        .run("SELECT sum(amount), avg(amount), sum(f), avg(f) FROM m")
+        .await
+        .unwrap();
+    assert_eq!(
+        a.columns,
+        [
+            "sum(amount):decimal(20,2)",
+            "avg(amount):decimal(14,6)",
+            "sum(f):double",
+            "avg(f):double"
+        ]
+    );
 }

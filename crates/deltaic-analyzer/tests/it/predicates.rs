@@ -9,9 +9,15 @@ async fn catalyst(predicate: &str) -> String {
     let columns = schema(
         "id BIGINT, v STRING, p INT, amount DECIMAL(10,2), d DATE, ts TIMESTAMP, f DOUBLE, b BOOLEAN, st STRUCT<a: INT>, nn BIGINT NOT NULL",
     );
-    let scope = Scope::table(&columns, &["spark_catalog".into(), "default".into(), "t".into()], None);
+    let scope = Scope::table(
+        &columns,
+        &["spark_catalog".into(), "default".into(), "t".into()],
+        None,
+    );
     let e = deltaic_sql::parse_expr(predicate).unwrap();
-    let bound = bind_predicate(&e, &scope, &host, &AnalyzerOptions::default()).await.unwrap_or_else(|e| panic!("{predicate}: {e}"));
+    let bound = bind_predicate(&e, &scope, &host, &AnalyzerOptions::default())
+        .await
+        .unwrap_or_else(|e| panic!("{predicate}: {e}"));
     // Ids are masked where they are compared.
     let mut out = String::new();
     let mut rest = bound.catalyst.as_str();
@@ -47,7 +53,10 @@ async fn predicates_print_as_catalyst_prints_them() {
         ("amount > 10.5", "(amount# > 10.50)"),
         ("d = DATE '2026-05-01'", "(d# = 2026-05-01)"),
         ("d >= '2026-05-01'", "(d# >= 2026-05-01)"),
-        ("ts > TIMESTAMP '2026-05-01 10:00:00'", "(ts# > 2026-05-01 10:00:00)"),
+        (
+            "ts > TIMESTAMP '2026-05-01 10:00:00'",
+            "(ts# > 2026-05-01 10:00:00)",
+        ),
         ("f > 1.5", "(f# > 1.5)"),
         ("b", "b#"),
         ("NOT b", "NOT b#"),
@@ -78,7 +87,11 @@ async fn predicates_print_as_catalyst_prints_them() {
             continue;
         }
         let got = catalyst(predicate).await;
-        assert_eq!(got.replace("#L as string", "# as string"), want, "{predicate}");
+        assert_eq!(
+            got.replace("#L as string", "# as string"),
+            want,
+            "{predicate}"
+        );
     }
 }
 
@@ -95,7 +108,9 @@ async fn a_predicate_knows_the_columns_it_reads() {
     assert_eq!(b.columns, ["p"]);
     assert!(b.reads_only(&["p".to_owned()]) && !b.has_subquery);
     assert_eq!(b.conjuncts().unwrap().len(), 2);
-    let b = bind("id IN (SELECT id FROM u WHERE u.w > p)").await.unwrap();
+    let b = bind("id IN (SELECT id FROM u WHERE u.w > p)")
+        .await
+        .unwrap();
     assert!(b.has_subquery);
     assert_eq!(b.columns, ["id", "p"]);
     let e = bind("t.id = 1").await.unwrap_err();

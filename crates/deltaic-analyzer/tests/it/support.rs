@@ -9,7 +9,8 @@ use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::datasource::MemTable;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use deltaic_analyzer::{
-    AnalyzerOptions, Relation, Resolver, TableRelation, Travel, ViewRelation, analyze_query, error, text,
+    AnalyzerOptions, Relation, Resolver, TableRelation, Travel, ViewRelation, analyze_query, error,
+    text,
 };
 use deltaic_log::arrow_schema;
 use deltaic_protocol::schema::{StructField, StructType};
@@ -52,17 +53,24 @@ impl Resolver for Host {
         let tables = self.tables.lock().unwrap();
         let Some((schema, batches)) = tables.get(&last) else {
             let parts: Vec<&str> = name.iter().map(|i| i.value.as_str()).collect();
-            return Err(DeltaError::new("TABLE_OR_VIEW_NOT_FOUND").param("relationName", error::backticked(&parts)));
+            return Err(DeltaError::new("TABLE_OR_VIEW_NOT_FOUND")
+                .param("relationName", error::backticked(&parts)));
         };
         // VERSION AS OF n of these tables: their first n batches.
         let batches = match travel {
-            Some(Travel::Version(n)) => batches[..n.parse::<usize>().unwrap().min(batches.len())].to_vec(),
+            Some(Travel::Version(n)) => {
+                batches[..n.parse::<usize>().unwrap().min(batches.len())].to_vec()
+            }
             _ => batches.clone(),
         };
         let arrow: SchemaRef = arrow_schema::to_arrow(schema);
         let provider = Arc::new(MemTable::try_new(arrow, vec![batches]).unwrap());
         let qualifier = vec!["spark_catalog".into(), "default".into(), last];
-        Ok(Relation::Table(TableRelation { provider, schema: schema.clone(), qualifier }))
+        Ok(Relation::Table(TableRelation {
+            provider,
+            schema: schema.clone(),
+            qualifier,
+        }))
     }
 }
 
@@ -77,10 +85,14 @@ impl Host {
         host.table(
             "t",
             "id BIGINT, v STRING, n INT",
-            &["(1,'a',10),(2,'b',20),(3,'c',30)", "(4,NULL,NULL),(5,'b',50)"],
+            &[
+                "(1,'a',10),(2,'b',20),(3,'c',30)",
+                "(4,NULL,NULL),(5,'b',50)",
+            ],
         )
         .await;
-        host.table("u", "id BIGINT, w DOUBLE", &["(1,1.5D),(3,2.5D),(9,9.0D)"]).await;
+        host.table("u", "id BIGINT, w DOUBLE", &["(1,1.5D),(3,2.5D),(9,9.0D)"])
+            .await;
         host.table("e", "id INT", &[]).await;
         host.table("s", "id INT, st STRUCT<a: INT, b: STRING>, arr ARRAY<INT>, m MAP<STRING, INT>", &[
             "(1, named_struct('a', 7, 'b', 'x'), array(1,2,3), map('k', 5)), (2, NULL, array(), map())",
@@ -101,17 +113,35 @@ impl Host {
             let list: Vec<String> = schema
                 .iter()
                 .enumerate()
-                .map(|(n, f)| format!("CAST(col{} AS {}) AS `{}`", n + 1, f.data_type.sql(), f.name))
+                .map(|(n, f)| {
+                    format!(
+                        "CAST(col{} AS {}) AS `{}`",
+                        n + 1,
+                        f.data_type.sql(),
+                        f.name
+                    )
+                })
                 .collect();
             let sql = format!("SELECT {} FROM VALUES {values}", list.join(", "));
-            let (_, found) = self.batches(&sql).await.unwrap_or_else(|e| panic!("{sql}: {e}"));
+            let (_, found) = self
+                .batches(&sql)
+                .await
+                .unwrap_or_else(|e| panic!("{sql}: {e}"));
             let arrow = arrow_schema::to_arrow(&schema);
             for b in found {
-                let columns = b.columns().iter().zip(arrow.fields()).map(|(c, f)| datafusion::arrow::compute::cast(c, f.data_type()).unwrap()).collect();
+                let columns = b
+                    .columns()
+                    .iter()
+                    .zip(arrow.fields())
+                    .map(|(c, f)| datafusion::arrow::compute::cast(c, f.data_type()).unwrap())
+                    .collect();
                 batches.push(RecordBatch::try_new(Arc::clone(&arrow), columns).unwrap());
             }
         }
-        self.tables.lock().unwrap().insert(name.into(), (schema, batches));
+        self.tables
+            .lock()
+            .unwrap()
+            .insert(name.into(), (schema, batches));
     }
 
     pub fn view(&self, name: &str, text: &str) {
@@ -124,9 +154,15 @@ impl Host {
         self.collect(analyzed).await
     }
 
-    async fn collect(&self, analyzed: deltaic_analyzer::Analyzed) -> Result<(deltaic_analyzer::Analyzed, Vec<RecordBatch>)> {
+    async fn collect(
+        &self,
+        analyzed: deltaic_analyzer::Analyzed,
+    ) -> Result<(deltaic_analyzer::Analyzed, Vec<RecordBatch>)> {
         let context = session();
-        let frame = context.execute_logical_plan(analyzed.plan.clone()).await.map_err(error::unwrap)?;
+        let frame = context
+            .execute_logical_plan(analyzed.plan.clone())
+            .await
+            .map_err(error::unwrap)?;
         let batches = frame.collect().await.map_err(error::unwrap)?;
         Ok((analyzed, batches))
     }
@@ -143,13 +179,23 @@ impl Host {
         self.answer("", analyzed, batches)
     }
 
-    fn answer(&self, sql: &str, analyzed: deltaic_analyzer::Analyzed, batches: Vec<RecordBatch>) -> Result<Answer> {
+    fn answer(
+        &self,
+        sql: &str,
+        analyzed: deltaic_analyzer::Analyzed,
+        batches: Vec<RecordBatch>,
+    ) -> Result<Answer> {
         let columns = analyzed.schema.iter().map(shown).collect();
         let mut rows = Vec::new();
         for batch in &batches {
             for (c, f) in batch.schema().fields().iter().zip(analyzed.schema.iter()) {
                 let wanted = arrow_schema::to_arrow_type(&f.data_type);
-                assert!(same(c.data_type(), &wanted), "{sql}: {} is {:?}, not {wanted:?}", f.name, c.data_type());
+                assert!(
+                    same(c.data_type(), &wanted),
+                    "{sql}: {} is {:?}, not {wanted:?}",
+                    f.name,
+                    c.data_type()
+                );
             }
             for row in 0..batch.num_rows() {
                 let cells: Vec<String> = analyzed
@@ -161,13 +207,20 @@ impl Host {
                 rows.push(cells.join("|"));
             }
         }
-        Ok(Answer { columns, rows, partitions: analyzed.output_partitions })
+        Ok(Answer {
+            columns,
+            rows,
+            partitions: analyzed.output_partitions,
+        })
     }
 
     /// The one row of a query over nothing.
     pub async fn value(&self, expression: &str) -> String {
         let sql = format!("SELECT {expression}");
-        let answer = self.run(&sql).await.unwrap_or_else(|e| panic!("{sql}: {e}"));
+        let answer = self
+            .run(&sql)
+            .await
+            .unwrap_or_else(|e| panic!("{sql}: {e}"));
         assert_eq!(answer.rows.len(), 1, "{sql}");
         answer.rows[0].clone()
     }
@@ -175,7 +228,10 @@ impl Host {
     /// `name:type = value` of an expression over nothing.
     pub async fn column(&self, expression: &str) -> String {
         let sql = format!("SELECT {expression}");
-        let answer = self.run(&sql).await.unwrap_or_else(|e| panic!("{sql}: {e}"));
+        let answer = self
+            .run(&sql)
+            .await
+            .unwrap_or_else(|e| panic!("{sql}: {e}"));
         format!("{} = {}", answer.columns.join(","), answer.rows.join(";"))
     }
 
@@ -189,16 +245,24 @@ impl Host {
 }
 
 fn shown(f: &StructField) -> String {
-    format!("{}:{}{}", f.name, f.data_type.simple_string(), if f.nullable { "" } else { "!" })
+    format!(
+        "{}:{}{}",
+        f.name,
+        f.data_type.simple_string(),
+        if f.nullable { "" } else { "!" }
+    )
 }
 
 /// Equal but for nullable marks inside.
-fn same(a: &datafusion::arrow::datatypes::DataType, b: &datafusion::arrow::datatypes::DataType) -> bool {
-    a.equals_datatype(b) || format!("{a:?}").replace("nullable ", "") == format!("{b:?}").replace("nullable ", "")
+fn same(
+    a: &datafusion::arrow::datatypes::DataType,
+    b: &datafusion::arrow::datatypes::DataType,
+) -> bool {
+    a.equals_datatype(b)
+        || format!("{a:?}").replace("nullable ", "") == format!("{b:?}").replace("nullable ", "")
 }
 
 /// An empty schema, for scopes.
 pub fn schema(columns: &str) -> StructType {
     deltaic_sql::parse_schema(columns).unwrap()
 }
-
