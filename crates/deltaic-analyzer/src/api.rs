@@ -104,7 +104,7 @@ impl Bound {
         let expr = if is_default {
             DfExpr::Literal(ScalarValue::Null, None)
         } else {
-            lower(&node)?
+            crate::value::value(&node)?
         };
         let mut columns: Vec<String> = Vec::new();
         for a in node.attributes() {
@@ -250,7 +250,12 @@ fn bind_in(
     if condition {
         binder.check_condition(&node)?;
     }
-    Bound::of(node, scope, o)
+    let mut bound = Bound::of(node, scope, o)?;
+    if condition && bound.has_subquery {
+        // It goes to a filter, where DataFusion joins with what EXISTS and IN ask for.
+        bound.expr = lower(&bound.node)?;
+    }
+    Ok(bound)
 }
 
 /// Computes an expression over no columns.

@@ -15,6 +15,7 @@ mod kernels;
 mod plan;
 mod range;
 mod relations;
+mod value;
 
 pub mod error;
 pub mod kernel;

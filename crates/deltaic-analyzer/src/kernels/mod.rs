@@ -13,6 +13,7 @@ pub mod hash;
 pub mod json;
 pub mod lambda;
 pub mod math;
+pub mod membership;
 pub mod misc;
 pub mod numbers;
 pub mod regex;

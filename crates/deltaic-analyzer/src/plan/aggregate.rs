@@ -17,7 +17,6 @@ use crate::binder::{Binder, Rel};
 use crate::error::{Ours, quoted, unsupported};
 use crate::function::call::{Nulls, cast};
 use crate::kernels::{aggregates, arithmetic};
-use crate::lower::lower;
 use crate::names::pretty;
 use crate::node::{Aggregate, Attr, Imp, Kind, Node, Shown};
 use crate::scope::{Scope, ScopeColumn};
@@ -88,7 +87,7 @@ impl Binder<'_> {
                 continue;
             }
             let attr = self.new_attr(&pretty(key, self.options.zone));
-            let mut expr = lower(key)?;
+            let mut expr = crate::value::value(key)?;
             if is_float(&key.ty) {
                 expr = expr
                     + if key.ty == DataType::Double {
@@ -400,8 +399,12 @@ impl Binder<'_> {
 
     /// An aggregate function as DataFusion computes it.
     pub fn lowered(&self, a: &Aggregate, ty: &DataType) -> Result<Lowered> {
-        let args = a.args.iter().map(lower).collect::<Result<Vec<_>>>()?;
-        let mut filter = a.filter.as_deref().map(lower).transpose()?;
+        let args = a
+            .args
+            .iter()
+            .map(crate::value::value)
+            .collect::<Result<Vec<_>>>()?;
+        let mut filter = a.filter.as_deref().map(crate::value::value).transpose()?;
         let mut order = a.order.iter().map(sort_expr).collect::<Result<Vec<_>>>()?;
         let first_type = a.args.first().map_or(DataType::Void, |n| n.ty.clone());
         let first = || args.first().cloned().unwrap_or_else(|| lit(true));
@@ -445,7 +448,11 @@ impl Binder<'_> {
                     precision: 20,
                     scale: 0,
                 };
-                out = vec![lower(&cast(a.args[0].clone(), &wide, &self.env))?];
+                out = vec![crate::value::value(&cast(
+                    a.args[0].clone(),
+                    &wide,
+                    &self.env,
+                ))?];
                 raw = DataType::Decimal {
                     precision: 30,
                     scale: 0,
@@ -457,7 +464,7 @@ impl Binder<'_> {
                 if is_decimal(&first_type) {
                     finish = Finish::SumToDecimal;
                 } else if first_type == DataType::Float {
-                    out = vec![lower(&cast(
+                    out = vec![crate::value::value(&cast(
                         a.args[0].clone(),
                         &DataType::Double,
                         &self.env,
@@ -476,7 +483,7 @@ impl Binder<'_> {
                 } else if crate::types::is_ansi_interval(&first_type) {
                     return Err(unsupported("the average of intervals"));
                 } else {
-                    out = vec![lower(&cast(
+                    out = vec![crate::value::value(&cast(
                         a.args[0].clone(),
                         &DataType::Double,
                         &self.env,

@@ -11,7 +11,6 @@ use sqlparser::ast::{Query, TableAlias, TableFactor, TableWithJoins};
 use crate::binder::{Around, Binder, Cte, Cx, Rel, Sight};
 use crate::error::{Ours, backticked, internal, unsupported};
 use crate::function::call::cast;
-use crate::lower::lower;
 use crate::node::{Attr, Node};
 use crate::relations::{Constants, Resolved};
 use crate::resolver::{TableRelation, ViewRelation};
@@ -310,7 +309,7 @@ impl Binder<'_> {
             if let crate::node::Kind::Attr(a) = &node.unaliased().kind {
                 attr.origin = a.origin.clone();
             }
-            exprs.push(lower(node)?.alias(attr.column.name.clone()));
+            exprs.push(crate::value::value(node)?.alias(attr.column.name.clone()));
             columns.push(ScopeColumn {
                 attr,
                 ty: node.ty.clone(),

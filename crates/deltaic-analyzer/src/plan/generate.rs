@@ -13,7 +13,6 @@ use crate::binder::{Around, Binder, Cx, Rel, Sight};
 use crate::error::{Ours, internal, unsupported};
 use crate::function::call::Nulls;
 use crate::kernels::{aggregates, arrays, collections, misc};
-use crate::lower::lower;
 use crate::node::{Generator, Kind, Node};
 use crate::scope::ScopeColumn;
 use crate::types::{array_of, struct_of};
@@ -135,7 +134,7 @@ impl Binder<'_> {
             .iter()
             .map(|c| Expr::Column(c.attr.column.clone()))
             .collect();
-        exprs.push(lower(&list)?.alias(element.column.name.clone()));
+        exprs.push(crate::value::value(&list)?.alias(element.column.name.clone()));
         let mut unnested = vec![element.column.clone()];
         if with_position {
             let ty = array_of(DataType::Integer, false);
@@ -145,7 +144,7 @@ impl Binder<'_> {
                 ty,
                 Nulls::Args,
             );
-            exprs.push(lower(&numbers)?.alias(position.column.name.clone()));
+            exprs.push(crate::value::value(&numbers)?.alias(position.column.name.clone()));
             unnested.push(position.column.clone());
         }
         let options = UnnestOptions::new().with_preserve_nulls(outer);
@@ -182,7 +181,7 @@ impl Binder<'_> {
         let qualifier: Arc<[String]> = qualifier.into();
         for (n, (node, (name, ty, nullable))) in made.iter().zip(&g.columns).enumerate() {
             let attr = self.new_attr(names.get(n).unwrap_or(name));
-            exprs.push(lower(node)?.alias(attr.column.name.clone()));
+            exprs.push(crate::value::value(node)?.alias(attr.column.name.clone()));
             scope.columns.push(ScopeColumn {
                 attr,
                 ty: ty.clone(),

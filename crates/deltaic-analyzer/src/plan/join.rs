@@ -108,7 +108,7 @@ impl Binder<'_> {
         let on = match &condition {
             Some(node) => conjuncts(node)
                 .into_iter()
-                .map(lower)
+                .map(crate::value::value)
                 .collect::<Result<Vec<_>>>()?,
             None if kind == JoinType::Inner => return self.cross(left, right),
             None => vec![lower(&Node::boolean(true))?],
@@ -200,7 +200,7 @@ impl Binder<'_> {
                 .collect();
             for (name, node) in &nodes {
                 let attr = self.new_attr(name);
-                exprs.push(lower(node)?.alias(attr.column.name.clone()));
+                exprs.push(crate::value::value(node)?.alias(attr.column.name.clone()));
                 first.push(ScopeColumn {
                     attr,
                     ty: node.ty.clone(),

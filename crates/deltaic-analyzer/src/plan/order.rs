@@ -7,7 +7,6 @@ use sqlparser::ast::{self, OrderBy, OrderByKind};
 
 use crate::binder::{Binder, Cx, Rel};
 use crate::error::Ours;
-use crate::lower::lower;
 use crate::node::{Node, SortKey};
 use crate::scope::Scope;
 
@@ -87,7 +86,7 @@ impl Binder<'_> {
 /// A key as DataFusion sorts by it.
 pub fn sort_expr(k: &SortKey) -> Result<Sort> {
     Ok(Sort::new(
-        floats(lower(&k.node)?, &k.node),
+        floats(crate::value::value(&k.node)?, &k.node),
         k.ascending,
         k.nulls_first,
     ))

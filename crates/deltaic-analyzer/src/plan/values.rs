@@ -10,7 +10,6 @@ use sqlparser::ast::Values;
 use crate::binder::{Around, Binder, Cx, Rel, Sight};
 use crate::error::Ours;
 use crate::function::call::cast;
-use crate::lower::lower;
 use crate::node::Node;
 use crate::scope::{Scope, ScopeColumn};
 use crate::types::widen;
@@ -68,7 +67,9 @@ impl Binder<'_> {
                 row.into_iter()
                     .zip(&columns)
                     .map(|(node, c)| {
-                        lower(&crate::fold::folded_literal(cast(node, &c.ty, &self.env)))
+                        crate::value::value(&crate::fold::folded_literal(cast(
+                            node, &c.ty, &self.env,
+                        )))
                     })
                     .collect::<Result<Vec<_>>>()
             })

@@ -508,3 +508,51 @@ async fn distinct_and_lateral_aliases() {
     let a = rows!(h, "SELECT 1 AS a, a + 1", ["1|2"]);
     assert_eq!(a.columns[1], "(lateralAliasReference(a) + 1):int!");
 }
+
+#[tokio::test]
+async fn subqueries_answer_where_no_filter_stands() {
+    let h = Host::with_tables().await;
+    let a = rows!(
+        h,
+        "SELECT EXISTS (SELECT 1 FROM range(0)) AS e, NOT EXISTS (SELECT 1 FROM range(0)) AS n, 1 IN (SELECT id FROM range(3)) AS i",
+        ["false|true|true"]
+    );
+    assert_eq!(a.columns, ["e:boolean!", "n:boolean!", "i:boolean!"]);
+    rows!(
+        h,
+        "SELECT id, EXISTS (SELECT 1 FROM u WHERE u.id = t.id) AS e, id IN (SELECT u.id FROM u WHERE u.id = t.id) AS i FROM t ORDER BY id",
+        [
+            "1|true|true",
+            "2|false|false",
+            "3|true|true",
+            "4|false|false",
+            "5|false|false"
+        ]
+    );
+    rows!(
+        h,
+        "SELECT id, v IN (SELECT v FROM t WHERE id < 3) AS e, v NOT IN (SELECT v FROM t) AS n FROM t ORDER BY id",
+        [
+            "1|true|false",
+            "2|true|false",
+            "3|false|false",
+            "4|null|null",
+            "5|true|false"
+        ]
+    );
+    rows!(
+        h,
+        "SELECT NULL IN (SELECT id FROM range(0)), CAST(NULL AS INT) IN (SELECT id FROM range(2)), 5 NOT IN (SELECT id FROM range(2))",
+        ["false|null|true"]
+    );
+    rows!(
+        h,
+        "SELECT sum(CASE WHEN EXISTS (SELECT 1 FROM range(1)) THEN id ELSE 0 END) FROM t",
+        ["15"]
+    );
+    rows!(
+        h,
+        "SELECT id FROM t ORDER BY id IN (SELECT id FROM u), id",
+        ["2", "4", "5", "1", "3"]
+    );
+}
