@@ -305,5 +305,4 @@ fn is_readable(from: &DataType, to: &DataType) -> bool {
 }
 
 #[cfg(test)]
-#[path = "reshape_tests.rs"]
 mod tests;

@@ -392,5 +392,4 @@ fn extremes(values: impl Iterator<Item = Scalar>) -> (Option<Scalar>, Option<Sca
 }
 
 #[cfg(test)]
-#[path = "collector_tests.rs"]
 mod tests;
