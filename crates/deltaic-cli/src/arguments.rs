@@ -173,7 +173,7 @@ pub struct Vacuum {
     #[command(flatten)]
     pub target: Target,
     /// Keep files that were removed less than this many hours ago [default: the table's property]
-    #[arg(long, value_name = "HOURS")]
+    #[arg(long, value_name = "HOURS", value_parser = hours, allow_negative_numbers = true)]
     pub retain_hours: Option<f64>,
     /// List what would be deleted, delete nothing
     #[arg(long)]
@@ -228,6 +228,16 @@ pub struct Properties {
     /// Remove a property; may be given again
     #[arg(long = "unset", value_name = "KEY")]
     pub unset: Vec<String>,
+}
+
+/// Hours that are a number, and no more than a calendar holds.
+fn hours(text: &str) -> Result<f64, String> {
+    const MOST: f64 = 1e9;
+    match text.parse::<f64>() {
+        Ok(hours) if hours.abs() <= MOST => Ok(hours),
+        Ok(_) => Err(format!("more than {MOST} hours")),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// `KEY=VALUE`; the value may be empty and may hold further signs.

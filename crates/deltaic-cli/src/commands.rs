@@ -19,18 +19,13 @@ use crate::progress::Progress;
 async fn one(common: &Common, statement: &str) -> Result<(), Failed> {
     let engine = Engine::open(common)?;
     let answer = watched(&engine, common, statement).await?;
-    printed(Printer::whole(common.output).answer(&answer))
+    Printer::whole(common.output).answer(&answer)
 }
 
 async fn watched(engine: &Engine, common: &Common, statement: &str) -> Result<SqlResult, Failed> {
     let parameters = Parameters::default();
     let work = engine.sql_or_interrupt(statement, &parameters);
     Ok(Progress::new(common.quiet).watch(statement, work).await?)
-}
-
-/// A closed pipe behind us ends the run quietly, as for other programs.
-fn printed(result: std::io::Result<()>) -> Result<(), Failed> {
-    result.map_err(|_| Failed::Printed(1))
 }
 
 /// How a table is named in a statement: a path where the text holds a slash or begins with a dot, else a name of the

@@ -1,5 +1,7 @@
 //! A session as the commands use it.
 
+use std::time::Duration;
+
 use deltaic_command::Profile;
 use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
 use deltaic_session::{Session, SessionBuilder, SqlResult};
@@ -8,6 +10,9 @@ use serde_json::{Map, Value};
 use crate::arguments::{Common, ProfileName};
 use crate::failure::Failed;
 use crate::terminal;
+
+/// How long a stopped statement may take to end.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// An open session.
 pub struct Engine {
@@ -43,12 +48,21 @@ impl Engine {
         self.session.sql(text, parameters).await
     }
 
-    /// Run one statement until it is done or Ctrl-C comes.
+    /// Run one statement until it is done or Ctrl-C comes. It runs in a task of its own, so that a statement which is busy
+    /// for long does not keep the signal from being seen.
     pub async fn sql_or_interrupt(&self, text: &str, parameters: &Parameters) -> Result<SqlResult> {
+        let parameters = deltaic_session::Parameters::from_json(&parameters.0)?;
+        let (session, text) = (self.session.clone(), text.to_owned());
+        let mut task = tokio::spawn(async move { session.sql(&text, parameters).await });
         tokio::select! {
             biased;
-            answer = self.sql(text, parameters) => answer,
-            () = terminal::interrupted() => Err(interrupted()),
+            ended = &mut task => ended.unwrap_or_else(|error| Err(broken_off(&error))),
+            () = terminal::interrupted() => {
+                task.abort();
+                // A moment to put away what it holds; more is not needed, a crash is survived too.
+                let _ = tokio::time::timeout(GRACE, task).await;
+                Err(interrupted())
+            }
         }
     }
 
@@ -72,6 +86,11 @@ pub fn absolute(place: &str) -> String {
         |_| place.to_owned(),
         |path| path.to_string_lossy().into_owned(),
     )
+}
+
+/// A statement that ended by a panic.
+fn broken_off(error: &tokio::task::JoinError) -> DeltaError {
+    DeltaError::internal(format!("the statement broke off: {error}"))
 }
 
 fn interrupted() -> DeltaError {

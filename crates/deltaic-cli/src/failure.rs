@@ -7,6 +7,7 @@ use deltaic_protocol::error::{DeltaError, ErrorKind};
 use deltaic_session::error_json;
 
 use crate::arguments::Output;
+use crate::terminal;
 
 /// Why a command ends early.
 pub enum Failed {
@@ -28,11 +29,12 @@ impl From<DeltaError> for Failed {
 pub const EXPECTED_ERROR_MISSING: u8 = 10;
 
 /// Print an error that ends the command: JSON on standard output for programs, text on standard error for people.
-pub fn print(error: &DeltaError, output: Output) {
+pub fn print(error: &DeltaError, output: Output) -> Result<(), Failed> {
     match output {
-        Output::Json => println!("{}", error_json(error)),
-        Output::Table => eprint!("{}", text(error)),
+        Output::Json => terminal::print(&format!("{}\n", error_json(error)))?,
+        Output::Table => terminal::complain(&text(error)),
     }
+    Ok(())
 }
 
 /// The lines for people.

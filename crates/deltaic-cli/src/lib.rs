@@ -18,7 +18,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use arguments::{Arguments, Command};
+use arguments::{Arguments, Command, Output};
 use failure::Failed;
 
 /// Parse the command line, run the command, print its failure if it fails, and give the exit status.
@@ -43,7 +43,7 @@ where
     {
         Ok(runtime) => runtime,
         Err(error) => {
-            eprintln!("error: cannot start the runtime: {error}");
+            terminal::complain(&format!("error: cannot start the runtime: {error}\n"));
             return ExitCode::from(1);
         }
     };
@@ -62,19 +62,26 @@ where
     });
     // A task that still waits (for a key, say) must not hold the process.
     runtime.shutdown_background();
-    match ended {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Failed::Printed(status)) => ExitCode::from(status),
-        Err(Failed::Error(error)) => {
-            failure::print(&error, output);
-            ExitCode::from(error.kind().exit_code())
-        }
-        Err(Failed::Usage(text)) => {
-            eprintln!("error: {text}");
-            ExitCode::from(2)
+    ExitCode::from(match ended {
+        Ok(()) => 0,
+        Err(failed) => status(failed, output),
+    })
+}
+
+/// Say why the command ended, where it has not been said, and give the exit status.
+fn status(failed: Failed, output: Output) -> u8 {
+    match failed {
+        Failed::Printed(status) => status,
+        Failed::Error(error) => match failure::print(&error, output) {
+            Err(Failed::Printed(status)) => status,
+            Ok(()) | Err(_) => error.kind().exit_code(),
+        },
+        Failed::Usage(text) => {
+            terminal::complain(&format!("error: {text}\n"));
+            2
         }
     }
 }
 
 /// Deep expressions recurse in the planner; the default of 2 MiB ends some that Spark accepts.
-const STACK: usize = 16 * 1024 * 1024;
+const STACK: usize = 64 * 1024 * 1024;

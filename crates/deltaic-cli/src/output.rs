@@ -1,10 +1,12 @@
 //! Answers on standard output: Spark's table, or one JSON object per line.
 
-use std::io::{self, Write};
+use std::fmt::Write;
 
 use deltaic_session::{ShowOptions, SqlResult};
 
 use crate::arguments::Output;
+use crate::failure::Failed;
+use crate::terminal;
 
 /// How to print.
 #[derive(Clone, Copy, Debug)]
@@ -16,42 +18,43 @@ pub struct Printer {
 impl Printer {
     /// Everything, without cutting.
     pub fn whole(output: Output) -> Self {
-        Self {
-            output,
-            show: ShowOptions {
-                rows: usize::MAX,
-                truncate: 0,
-                vertical: false,
-            },
-        }
+        let show = ShowOptions {
+            rows: usize::MAX,
+            truncate: 0,
+            vertical: false,
+        };
+        Self { output, show }
     }
 
     /// Print an answer. Statements without columns print nothing but their notes.
-    pub fn answer(&self, answer: &SqlResult) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        match self.output {
-            Output::Json => writeln!(out, "{}", answer.to_json_pipe())?,
-            Output::Table => {
-                if !answer.schema.fields.is_empty() {
-                    writeln!(out, "{}", answer.show(self.show).trim_end_matches('\n'))?;
-                }
-                for note in &answer.notes {
-                    writeln!(out, "note: {note}")?;
-                }
-            }
+    pub fn answer(&self, answer: &SqlResult) -> Result<(), Failed> {
+        terminal::print(&self.answer_text(answer))
+    }
+
+    fn answer_text(&self, answer: &SqlResult) -> String {
+        if self.output == Output::Json {
+            return format!("{}\n", answer.to_json_pipe());
         }
-        out.flush()
+        let mut out = String::new();
+        if !answer.schema.fields.is_empty() {
+            out.push_str(answer.show(self.show).trim_end_matches('\n'));
+            out.push('\n');
+        }
+        for note in &answer.notes {
+            let _ = writeln!(out, "note: {note}");
+        }
+        out
     }
 
     /// Print a statement before it runs, for people who follow a script.
-    pub fn statement(&self, sql: &str) -> io::Result<()> {
+    pub fn statement(&self, sql: &str) -> Result<(), Failed> {
         if self.output == Output::Json {
             return Ok(());
         }
-        let mut out = io::stdout().lock();
+        let mut out = String::new();
         for (n, line) in sql.lines().enumerate() {
-            writeln!(out, "{} {line}", if n == 0 { ">" } else { "." })?;
+            let _ = writeln!(out, "{} {line}", if n == 0 { ">" } else { "." });
         }
-        out.flush()
+        terminal::print(&out)
     }
 }

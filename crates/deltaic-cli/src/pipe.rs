@@ -6,7 +6,7 @@
 //!
 //! The run goes on after an error. Standard output carries nothing else.
 
-use std::io::{self, Write};
+use std::io;
 
 use deltaic_protocol::error::{DeltaError, ErrorKind};
 use deltaic_session::error_json;
@@ -15,22 +15,23 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 
 use crate::engine::{Engine, Parameters};
 use crate::failure::Failed;
+use crate::terminal;
 
 /// Answer until the input ends.
 pub async fn run(engine: &Engine) -> Result<(), Failed> {
-    let mut lines = BufReader::new(tokio::io::stdin()).lines();
-    while let Some(line) = lines.next_line().await.map_err(broken)? {
-        if line.trim().is_empty() {
-            continue;
-        }
-        let answer = match answer(engine, &line).await {
-            Ok(answer) => answer,
-            Err(error) => error_json(&error),
+    let mut input = BufReader::new(tokio::io::stdin());
+    let mut line = Vec::new();
+    while input.read_until(b'\n', &mut line).await.map_err(broken)? > 0 {
+        let answer = match std::str::from_utf8(&line) {
+            Ok(text) if text.trim().is_empty() => None,
+            Ok(text) => Some(answer(engine, text).await),
+            Err(error) => Some(Err(bad_request(&format!("no UTF-8: {error}")))),
         };
-        let mut out = io::stdout().lock();
-        writeln!(out, "{answer}")
-            .and_then(|()| out.flush())
-            .map_err(broken)?;
+        line.clear();
+        if let Some(answer) = answer {
+            let answer = answer.unwrap_or_else(|error| error_json(&error));
+            terminal::print(&format!("{answer}\n"))?;
+        }
     }
     Ok(())
 }

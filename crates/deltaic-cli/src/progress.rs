@@ -63,7 +63,7 @@ impl Progress {
                 done = &mut work => return done,
                 () = tokio::time::sleep(BETWEEN_LINES) => {
                     let seconds = (start.elapsed() + PATIENCE).as_secs();
-                    eprintln!("{}{}: {seconds} s", self.place(), first_line(what));
+                    terminal::complain(&format!("{}{}: {seconds} s\n", self.place(), first_line(what)));
                 }
             }
         }

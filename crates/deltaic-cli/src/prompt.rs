@@ -14,7 +14,7 @@ use crate::engine::{Engine, Parameters};
 use crate::failure::{self, Failed};
 use crate::output::Printer;
 use crate::progress::Progress;
-use crate::script;
+use crate::{script, terminal};
 
 const HELP: &str = "A statement ends with a semicolon. exit or Ctrl-D ends, Ctrl-C stops a statement, Tab completes.";
 
@@ -31,11 +31,11 @@ pub async fn run(
         // No history yet is no failure.
         let _ = editor.load_history(file);
     }
-    println!(
-        "deltaic {} at {}. {HELP}",
-        env!("CARGO_PKG_VERSION"),
+    let version = env!("CARGO_PKG_VERSION");
+    terminal::print(&format!(
+        "deltaic {version} at {}. {HELP}\n",
         engine.warehouse()
-    );
+    ))?;
     let mut pending = String::new();
     loop {
         if pending.is_empty()
@@ -62,7 +62,7 @@ pub async fn run(
                 "" => continue,
                 "exit" | "quit" => break,
                 "help" => {
-                    println!("{HELP}");
+                    terminal::print(&format!("{HELP}\n"))?;
                     continue;
                 }
                 _ => {}
@@ -96,11 +96,9 @@ async fn statements(
             .watch(&step.sql, engine.sql_or_interrupt(&step.sql, parameters))
             .await
         {
-            Ok(answer) => printer
-                .answer(&answer)
-                .map_err(|e| broken(ReadlineError::Io(e)))?,
+            Ok(answer) => printer.answer(&answer)?,
             Err(error) => {
-                failure::print(&error, printer.output);
+                failure::print(&error, printer.output)?;
                 return Ok(());
             }
         }

@@ -67,7 +67,10 @@ impl TableProperty {
         match self.kind {
             PropertyType::Boolean => {
                 if parse_boolean(value).is_none() {
-                    return Err(DeltaError::unclassed(ILLEGAL, format!("For input string: \"{value}\"")));
+                    return Err(DeltaError::unclassed(
+                        ILLEGAL,
+                        format!("For input string: \"{value}\""),
+                    ));
                 }
             }
             PropertyType::Integer => {

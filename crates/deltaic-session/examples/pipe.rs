@@ -16,7 +16,9 @@ async fn answer(session: &Session, line: &str) -> Value {
         session.refresh();
         return json!({});
     }
-    let Some(sql) = request["sql"].as_str() else { return json!({}) };
+    let Some(sql) = request["sql"].as_str() else {
+        return json!({});
+    };
     let parameters = match request.get("args") {
         None => Ok(Parameters::None),
         Some(args) => Parameters::from_json(args),
@@ -34,7 +36,11 @@ async fn answer(session: &Session, line: &str) -> Value {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
-    let mut builder = SessionBuilder::new(arguments.next().unwrap_or_else(|| "spark-warehouse".to_owned()));
+    let mut builder = SessionBuilder::new(
+        arguments
+            .next()
+            .unwrap_or_else(|| "spark-warehouse".to_owned()),
+    );
     if let Some(profile) = arguments.next() {
         builder.profile = profile.parse()?;
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::Column;
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use datafusion::physical_plan::displayable;
 use deltaic_analyzer::{Assignment, InsertTarget, Scope};
@@ -59,8 +59,14 @@ impl TableScope {
 pub(crate) async fn query(cx: &Context, query: &Query, text: &str) -> Result<Planned> {
     let _ = text;
     let resolver = SessionResolver::new(cx);
-    let analyzed = deltaic_analyzer::analyze_query(query, &resolver, &crate::engine::analyzer_options(cx)).await?;
-    Ok(Planned { plan: analyzed.plan, schema: analyzed.schema, reads: resolver.reads() })
+    let analyzed =
+        deltaic_analyzer::analyze_query(query, &resolver, &crate::engine::analyzer_options(cx))
+            .await?;
+    Ok(Planned {
+        plan: analyzed.plan,
+        schema: analyzed.schema,
+        reads: resolver.reads(),
+    })
 }
 
 /// All rows of a relation.
@@ -76,9 +82,15 @@ pub(crate) async fn collect(cx: &Context, planned: Planned) -> Result<Vec<Record
 }
 
 /// Runs a plan.
-pub(crate) async fn stream(cx: &Context, planned: Planned) -> Result<BoxStream<'static, Result<RecordBatch>>> {
+pub(crate) async fn stream(
+    cx: &Context,
+    planned: Planned,
+) -> Result<BoxStream<'static, Result<RecordBatch>>> {
     let state = cx.session.engine().state();
-    let physical = state.create_physical_plan(&planned.plan).await.map_err(unwrap)?;
+    let physical = state
+        .create_physical_plan(&planned.plan)
+        .await
+        .map_err(unwrap)?;
     let task = state.task_ctx();
     let partitions = physical.properties().partitioning.partition_count();
     let batches = stream::iter(0..partitions)
@@ -92,7 +104,10 @@ pub(crate) async fn stream(cx: &Context, planned: Planned) -> Result<BoxStream<'
 /// The physical plan as text.
 pub(crate) async fn physical_text(cx: &Context, planned: Planned) -> Result<String> {
     let state = cx.session.engine().state();
-    let physical = state.create_physical_plan(&planned.plan).await.map_err(unwrap)?;
+    let physical = state
+        .create_physical_plan(&planned.plan)
+        .await
+        .map_err(unwrap)?;
     Ok(displayable(physical.as_ref()).indent(false).to_string())
 }
 
@@ -105,7 +120,12 @@ pub(crate) async fn constant(cx: &Context, expr: &ast::Expr) -> Result<Value> {
     let planned = query(cx, &one, "").await?;
     let schema = planned.schema.clone();
     let batches = collect(cx, planned).await?;
-    let rows = SqlResult { schema, batches, ..SqlResult::empty() }.rows();
+    let rows = SqlResult {
+        schema,
+        batches,
+        ..SqlResult::empty()
+    }
+    .rows();
     rows.into_iter()
         .next()
         .and_then(|row| row.into_iter().next())
@@ -116,7 +136,10 @@ pub(crate) async fn constant(cx: &Context, expr: &ast::Expr) -> Result<Value> {
 /// Nothing where it is NULL or no timestamp.
 pub(crate) async fn timestamp(cx: &Context, expr: &ast::Expr) -> Result<Option<i64>> {
     let mut cast = deltaic_sql::parse_expr("try_cast(1 AS TIMESTAMP)")?;
-    if let ast::Expr::Cast { kind, expr: inner, .. } = &mut cast {
+    if let ast::Expr::Cast {
+        kind, expr: inner, ..
+    } = &mut cast
+    {
         *kind = CastKind::TryCast;
         **inner = expr.clone();
     }
@@ -127,11 +150,17 @@ pub(crate) async fn timestamp(cx: &Context, expr: &ast::Expr) -> Result<Option<i
 }
 
 /// Binds a condition over a table's columns; it may hold subqueries.
-pub(crate) async fn condition(cx: &Context, expr: &ast::Expr, scope: &TableScope, text: &str) -> Result<Condition> {
+pub(crate) async fn condition(
+    cx: &Context,
+    expr: &ast::Expr,
+    scope: &TableScope,
+    text: &str,
+) -> Result<Condition> {
     let _ = text;
     let resolver = SessionResolver::new(cx);
     let options = crate::engine::analyzer_options(cx);
-    let bound = deltaic_analyzer::bind_predicate(expr, &scope.columns(), &resolver, &options).await?;
+    let bound =
+        deltaic_analyzer::bind_predicate(expr, &scope.columns(), &resolver, &options).await?;
     Ok(Condition {
         unresolved: bound.unresolved(&options),
         sql: bound.sql(&options),
@@ -141,15 +170,33 @@ pub(crate) async fn condition(cx: &Context, expr: &ast::Expr, scope: &TableScope
 }
 
 /// Binds a condition that stands in a table's metadata.
-pub(crate) async fn condition_text(cx: &Context, text: &str, scope: &TableScope) -> Result<Condition> {
+pub(crate) async fn condition_text(
+    cx: &Context,
+    text: &str,
+    scope: &TableScope,
+) -> Result<Condition> {
     condition(cx, &deltaic_sql::parse_expr(text)?, scope, text).await
 }
 
 /// The rows of an INSERT in the columns of the table, then those that its source has more.
-pub(crate) async fn insert(cx: &Context, source: &Query, target: &InsertTarget<'_>) -> Result<Planned> {
+pub(crate) async fn insert(
+    cx: &Context,
+    source: &Query,
+    target: &InsertTarget<'_>,
+) -> Result<Planned> {
     let resolver = SessionResolver::new(cx);
-    let inserted = deltaic_analyzer::analyze_insert(source, target, &resolver, &crate::engine::analyzer_options(cx)).await?;
-    Ok(Planned { plan: inserted.analyzed.plan, schema: inserted.analyzed.schema, reads: resolver.reads() })
+    let inserted = deltaic_analyzer::analyze_insert(
+        source,
+        target,
+        &resolver,
+        &crate::engine::analyzer_options(cx),
+    )
+    .await?;
+    Ok(Planned {
+        plan: inserted.analyzed.plan,
+        schema: inserted.analyzed.schema,
+        reads: resolver.reads(),
+    })
 }
 
 /// The new values of an UPDATE, by column; generated columns that follow from one of them get new values too.
@@ -161,18 +208,37 @@ pub(crate) async fn update(
     let resolver = SessionResolver::new(cx);
     let options = crate::engine::analyzer_options(cx);
     let columns = scope.columns();
-    let bound = deltaic_analyzer::bind_update(assignments, &columns, &scope.schema, &resolver, &options).await?;
-    let mut out: Vec<(String, Expr)> = bound.into_iter().map(|(name, value)| (name, value.expr)).collect();
+    let bound =
+        deltaic_analyzer::bind_update(assignments, &columns, &scope.schema, &resolver, &options)
+            .await?;
+    let mut out: Vec<(String, Expr)> = bound
+        .into_iter()
+        .map(|(name, value)| (name, value.expr))
+        .collect();
     let given = out.clone();
     for field in &scope.schema.fields {
-        let Some(rule) = field.generation_expression() else { continue };
+        let Some(rule) = field.generation_expression() else {
+            continue;
+        };
         if given.iter().any(|(name, _)| *name == field.name) {
             continue;
         }
-        let value = deltaic_analyzer::bind_local(&deltaic_sql::parse_expr(rule)?, &columns, &options)?;
-        if value.columns.iter().any(|read| given.iter().any(|(name, _)| name.eq_ignore_ascii_case(read))) {
+        let value =
+            deltaic_analyzer::bind_local(&deltaic_sql::parse_expr(rule)?, &columns, &options)?;
+        if value.columns.iter().any(|read| {
+            given
+                .iter()
+                .any(|(name, _)| name.eq_ignore_ascii_case(read))
+        }) {
             let kind = Assignment::Update;
-            let value = deltaic_analyzer::store_assignment(&value, &field.data_type, &field.name, kind, &columns, &options)?;
+            let value = deltaic_analyzer::store_assignment(
+                &value,
+                &field.data_type,
+                &field.name,
+                kind,
+                &columns,
+                &options,
+            )?;
             out.push((field.name.clone(), replace_columns(value.expr, &given)?));
         }
     }
@@ -181,8 +247,14 @@ pub(crate) async fn update(
 
 /// A plan with its columns, found by name, in the order of a schema.
 pub(crate) fn reorder(plan: LogicalPlan, schema: &StructType) -> Result<LogicalPlan> {
-    let columns = schema.fields.iter().map(|field| Expr::Column(Column::new_unqualified(&field.name)));
-    LogicalPlanBuilder::from(plan).project(columns).and_then(LogicalPlanBuilder::build).map_err(unwrap)
+    let columns = schema
+        .fields
+        .iter()
+        .map(|field| Expr::Column(Column::new_unqualified(&field.name)));
+    LogicalPlanBuilder::from(plan)
+        .project(columns)
+        .and_then(LogicalPlanBuilder::build)
+        .map_err(unwrap)
 }
 
 /// An expression with columns replaced by the values that they are about to get.

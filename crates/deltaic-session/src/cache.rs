@@ -29,7 +29,9 @@ impl SnapshotCache {
         let fresh = match self.known(&key) {
             Some(known) => match known.update().await {
                 Ok(snapshot) => Some(snapshot),
-                Err(error) if error.kind() == ErrorKind::NotFound => Snapshot::try_load(store).await?,
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    Snapshot::try_load(store).await?
+                }
                 Err(error) => {
                     self.forget(&key);
                     return Err(error);
@@ -49,9 +51,15 @@ impl SnapshotCache {
         let mut inner = self.lock();
         inner.turn += 1;
         let turn = inner.turn;
-        inner.tables.insert(snapshot.store().root().to_string(), (turn, snapshot));
+        inner
+            .tables
+            .insert(snapshot.store().root().to_string(), (turn, snapshot));
         if inner.tables.len() > CAPACITY
-            && let Some(oldest) = inner.tables.iter().min_by_key(|(_, (turn, _))| *turn).map(|(key, _)| key.clone())
+            && let Some(oldest) = inner
+                .tables
+                .iter()
+                .min_by_key(|(_, (turn, _))| *turn)
+                .map(|(key, _)| key.clone())
         {
             inner.tables.remove(&oldest);
         }
@@ -68,7 +76,10 @@ impl SnapshotCache {
     }
 
     fn known(&self, key: &str) -> Option<Snapshot> {
-        self.lock().tables.get(key).map(|(_, snapshot)| snapshot.clone())
+        self.lock()
+            .tables
+            .get(key)
+            .map(|(_, snapshot)| snapshot.clone())
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {

@@ -43,20 +43,26 @@ impl SessionConf {
     pub fn get(&self, key: &str) -> Option<String> {
         match self.values.get(key) {
             Some(value) => Some(value.clone()),
-            None => conf::entry(key).and_then(|entry| entry.default).map(str::to_owned),
+            None => conf::entry(key)
+                .and_then(|entry| entry.default)
+                .map(str::to_owned),
         }
     }
 
     /// What was set, by key.
     pub fn explicit(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.values.iter().map(|(key, value)| (key.as_str(), value.as_str()))
+        self.values
+            .iter()
+            .map(|(key, value)| (key.as_str(), value.as_str()))
     }
 
     /// All known settings with their present value and what they are for.
     pub fn documented(&self) -> Vec<(String, String, String)> {
         conf::entries()
             .map(|entry| {
-                let value = self.get(entry.key).unwrap_or_else(|| "<undefined>".to_owned());
+                let value = self
+                    .get(entry.key)
+                    .unwrap_or_else(|| "<undefined>".to_owned());
                 (entry.key.to_owned(), value, type_words(&entry.conf_type))
             })
             .collect()
@@ -101,7 +107,8 @@ impl SessionConf {
 
     /// A switch; false where the key is unknown.
     pub fn flag(&self, key: &str) -> bool {
-        self.get(key).is_some_and(|value| value.trim().eq_ignore_ascii_case("true"))
+        self.get(key)
+            .is_some_and(|value| value.trim().eq_ignore_ascii_case("true"))
     }
 
     /// One of Delta's switches, by its name after `spark.databricks.delta.`.
@@ -111,7 +118,9 @@ impl SessionConf {
 
     /// The release that answers follow.
     pub fn profile(&self) -> Profile {
-        self.get(PROFILE).and_then(|text| Profile::from_str(&text).ok()).unwrap_or_default()
+        self.get(PROFILE)
+            .and_then(|text| Profile::from_str(&text).ok())
+            .unwrap_or_default()
     }
 
     /// Name of the session's zone, as it was set.
@@ -128,22 +137,35 @@ impl SessionConf {
     pub fn table_defaults(&self) -> Vec<(String, String)> {
         self.values
             .range(TABLE_DEFAULTS.to_owned()..)
-            .map_while(|(key, value)| key.strip_prefix(TABLE_DEFAULTS).map(|name| (name.to_owned(), value.clone())))
+            .map_while(|(key, value)| {
+                key.strip_prefix(TABLE_DEFAULTS)
+                    .map(|name| (name.to_owned(), value.clone()))
+            })
             .collect()
     }
 
     /// A value as `SET` prints it: secrets are hidden.
     pub fn shown(key: &str, value: &str) -> String {
         let lower = key.to_lowercase();
-        let secret = ["secret", "password", "token", "credential"].iter().any(|word| lower.contains(word))
+        let secret = ["secret", "password", "token", "credential"]
+            .iter()
+            .any(|word| lower.contains(word))
             || (lower.contains("access") && lower.contains("key"));
-        if secret { "*********(redacted)".to_owned() } else { value.to_owned() }
+        if secret {
+            "*********(redacted)".to_owned()
+        } else {
+            value.to_owned()
+        }
     }
 
     fn check(&self, key: &str, value: &str) -> Result<()> {
-        let Some(entry) = conf::entry(key) else { return Ok(()) };
+        let Some(entry) = conf::entry(key) else {
+            return Ok(());
+        };
         if entry.conf_type == ConfType::Zone && Zone::parse(value).is_none() {
-            return Err(DeltaError::new("INVALID_CONF_VALUE.TIME_ZONE").param("confName", key).param("confValue", value));
+            return Err(DeltaError::new("INVALID_CONF_VALUE.TIME_ZONE")
+                .param("confName", key)
+                .param("confValue", value));
         }
         entry.check(value, self.profile())
     }
@@ -157,7 +179,9 @@ fn type_words(conf_type: &ConfType) -> String {
         ConfType::Bytes => "a number of bytes, with a unit or without".to_owned(),
         ConfType::Zone => "a time zone: a region or an offset".to_owned(),
         ConfType::Choice(words) => format!("one of {}", words.join(", ")),
-        ConfType::Profile => "the release whose answers are given: delta-4.3 or delta-4.0".to_owned(),
+        ConfType::Profile => {
+            "the release whose answers are given: delta-4.3 or delta-4.0".to_owned()
+        }
         ConfType::Static => "fixed when the session starts".to_owned(),
         ConfType::Text => String::new(),
     }
@@ -173,7 +197,11 @@ mod tests {
     fn a_value_is_what_was_set_else_the_default_else_nothing() {
         let mut conf = SessionConf::new([("a".to_owned(), "1".to_owned())]).unwrap();
         assert_eq!(conf.get("a").unwrap(), "1");
-        assert_eq!(conf.get("spark.databricks.delta.retentionDurationCheck.enabled").unwrap(), "true");
+        assert_eq!(
+            conf.get("spark.databricks.delta.retentionDurationCheck.enabled")
+                .unwrap(),
+            "true"
+        );
         assert_eq!(conf.get("no.such.key"), None);
         conf.set("a", "2").unwrap();
         conf.reset("a").unwrap();
@@ -182,20 +210,32 @@ mod tests {
 
     #[test]
     fn an_unknown_zone_is_refused() {
-        let error = SessionConf::default().set(ZONE, "Mars/Olympus").unwrap_err();
+        let error = SessionConf::default()
+            .set(ZONE, "Mars/Olympus")
+            .unwrap_err();
         assert_eq!(error.class(), Some("INVALID_CONF_VALUE.TIME_ZONE"));
     }
 
     #[test]
     fn defaults_for_new_tables_lose_their_prefix() {
         let mut conf = SessionConf::default();
-        conf.set("spark.databricks.delta.properties.defaults.appendOnly", "true").unwrap();
-        assert_eq!(conf.table_defaults(), [("appendOnly".to_owned(), "true".to_owned())]);
+        conf.set(
+            "spark.databricks.delta.properties.defaults.appendOnly",
+            "true",
+        )
+        .unwrap();
+        assert_eq!(
+            conf.table_defaults(),
+            [("appendOnly".to_owned(), "true".to_owned())]
+        );
     }
 
     #[test]
     fn secrets_are_not_printed() {
-        assert_eq!(SessionConf::shown("fs.access.key", "x"), "*********(redacted)");
+        assert_eq!(
+            SessionConf::shown("fs.access.key", "x"),
+            "*********(redacted)"
+        );
         assert_eq!(SessionConf::shown("spark.app.name", "x"), "x");
     }
 }

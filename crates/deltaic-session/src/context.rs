@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-
 use deltaic_command::Profile;
-use deltaic_log::transaction::{CommitContext, CommitResult};
 use deltaic_log::Snapshot;
+use deltaic_log::transaction::{CommitContext, CommitResult};
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::schema::StructType;
 use deltaic_protocol::timestamp::Zone;
@@ -17,9 +16,9 @@ use sqlparser::ast::{Expr, Ident};
 use crate::catalog::{Catalog, Provider, SchemaName, TableRecord};
 use crate::conf::SessionConf;
 use crate::dispatch::schema_name;
-use deltaic_sql::Parameters;
 use crate::result::{SqlResult, Value};
 use crate::session::Session;
+use deltaic_sql::Parameters;
 
 const LAST_COMMIT: &str = "spark.databricks.delta.lastCommitVersionInSession";
 
@@ -51,7 +50,9 @@ impl Context {
     /// The answer with the session's zone and the statement's notes.
     pub(crate) fn finish(&self, mut answer: SqlResult) -> SqlResult {
         answer.zone = self.zone();
-        answer.notes.append(&mut self.notes.lock().unwrap_or_else(PoisonError::into_inner));
+        answer
+            .notes
+            .append(&mut self.notes.lock().unwrap_or_else(PoisonError::into_inner));
         answer
     }
 
@@ -70,12 +71,16 @@ impl Context {
     /// Whether INSERT OVERWRITE replaces only the partitions in which there are new rows.
     pub(crate) fn dynamic_overwrite(&self) -> bool {
         let mode = self.conf.get("spark.sql.sources.partitionOverwriteMode");
-        mode.is_some_and(|mode| mode.trim().eq_ignore_ascii_case("dynamic")) && self.conf.delta("dynamicPartitionOverwrite.enabled")
+        mode.is_some_and(|mode| mode.trim().eq_ignore_ascii_case("dynamic"))
+            && self.conf.delta("dynamicPartitionOverwrite.enabled")
     }
 
     /// A remark for people.
     pub(crate) fn note(&self, text: impl Into<String>) {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(text.into());
+        self.notes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(text.into());
     }
 
     /// The parts of a name as identifiers; `IDENTIFIER(…)` is evaluated.
@@ -89,7 +94,12 @@ impl Context {
 
     /// The parts of a name.
     pub(crate) async fn texts(&self, name: &Name) -> Result<Vec<String>> {
-        Ok(self.idents(name).await?.into_iter().map(|part| part.value).collect())
+        Ok(self
+            .idents(name)
+            .await?
+            .into_iter()
+            .map(|part| part.value)
+            .collect())
     }
 
     /// The schema that a name means.
@@ -104,7 +114,10 @@ impl Context {
             Some(text) => self.qualify_path(&text),
             None => match crate::analysis::constant(self, expr).await? {
                 Value::String(text) => self.qualify_path(&text),
-                _ => Err(DeltaError::unclassed("java.lang.IllegalArgumentException", "LOCATION must be a string")),
+                _ => Err(DeltaError::unclassed(
+                    "java.lang.IllegalArgumentException",
+                    "LOCATION must be a string",
+                )),
             },
         }
     }
@@ -154,7 +167,9 @@ impl Context {
 
     /// The surroundings of a commit on a table of that name.
     pub(crate) fn commit_context(&self, table_name: Option<String>) -> CommitContext {
-        let user_metadata = self.conf.get("spark.databricks.delta.commitInfo.userMetadata");
+        let user_metadata = self
+            .conf
+            .get("spark.databricks.delta.commitInfo.userMetadata");
         CommitContext {
             clock: std::sync::Arc::clone(self.session.clock()),
             user_metadata,
@@ -182,7 +197,8 @@ impl Context {
 
     /// Notes the version of a commit.
     pub(crate) fn committed_version(&self, version: i64) {
-        self.session.write_conf(|conf| conf.note(LAST_COMMIT, version.to_string()));
+        self.session
+            .write_conf(|conf| conf.note(LAST_COMMIT, version.to_string()));
     }
 
     /// The columns of a table.

@@ -9,7 +9,9 @@ use crate::context::Context;
 
 /// An engine that gives the same rows in the same order every time: one partition, no shuffles.
 pub(crate) fn new_context() -> SessionContext {
-    let config = SessionConfig::new().with_target_partitions(1).with_information_schema(false);
+    let config = SessionConfig::new()
+        .with_target_partitions(1)
+        .with_information_schema(false);
     SessionContext::new_with_config(config)
 }
 
@@ -44,7 +46,9 @@ fn region(name: &str) -> Tz {
     if let Ok(zone) = name.parse() {
         return zone;
     }
-    let Some(zone) = Zone::parse(name) else { return Tz::UTC };
+    let Some(zone) = Zone::parse(name) else {
+        return Tz::UTC;
+    };
     let seconds = zone.offset_at(0);
     match seconds / 3_600 {
         0 => Tz::UTC,

@@ -6,21 +6,33 @@ use deltaic_storage::TableStore;
 
 /// A name with each part in backticks.
 pub(crate) fn quoted<S: AsRef<str>>(parts: &[S]) -> String {
-    let parts: Vec<String> = parts.iter().map(|part| format!("`{}`", part.as_ref().replace('`', "``"))).collect();
+    let parts: Vec<String> = parts
+        .iter()
+        .map(|part| format!("`{}`", part.as_ref().replace('`', "``")))
+        .collect();
     parts.join(".")
 }
 
 /// A name with backticks only where a part needs them.
 pub(crate) fn quoted_if_needed<S: AsRef<str>>(parts: &[S]) -> String {
-    let parts: Vec<String> = parts.iter().map(|part| part_quoted_if_needed(part.as_ref())).collect();
+    let parts: Vec<String> = parts
+        .iter()
+        .map(|part| part_quoted_if_needed(part.as_ref()))
+        .collect();
     parts.join(".")
 }
 
 fn part_quoted_if_needed(part: &str) -> String {
     let plain = !part.is_empty()
-        && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && part
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         && !part.bytes().all(|byte| byte.is_ascii_digit());
-    if plain { part.to_owned() } else { format!("`{}`", part.replace('`', "``")) }
+    if plain {
+        part.to_owned()
+    } else {
+        format!("`{}`", part.replace('`', "``"))
+    }
 }
 
 /// No table or view of that name; quoted as it was written.
@@ -85,7 +97,9 @@ pub(crate) fn no_time_travel<S: AsRef<str>>(relation: &[S]) -> DeltaError {
 
 /// A path where nothing is.
 pub(crate) fn path_not_found(path: &str) -> DeltaError {
-    DeltaError::new("PATH_NOT_FOUND").param("path", path).with_path(path)
+    DeltaError::new("PATH_NOT_FOUND")
+        .param("path", path)
+        .with_path(path)
 }
 
 /// A statement for Delta tables met a path that is none.
@@ -97,16 +111,21 @@ pub(crate) fn not_delta_path(path: &str, operation: &str) -> DeltaError {
 }
 
 /// There is no Delta table at a path: in words that differ by statement, and by whether the path is a string or a name.
-pub(crate) fn no_table_at(name: &Name, store: &TableStore, path: &str, operation: &str) -> DeltaError {
+pub(crate) fn no_table_at(
+    name: &Name,
+    store: &TableStore,
+    path: &str,
+    operation: &str,
+) -> DeltaError {
     match (operation, name) {
         ("RESTORE", _) => DeltaError::unclassed(
             "java.io.FileNotFoundException",
             format!("No such file or directory: {}/_delta_log", store.root()),
         )
         .with_path(path),
-        ("VACUUM", Name::Parts(_)) => {
-            DeltaError::new("DELTA_MISSING_DELTA_TABLE").param("tableName", quoted(&[path])).with_path(path)
-        }
+        ("VACUUM", Name::Parts(_)) => DeltaError::new("DELTA_MISSING_DELTA_TABLE")
+            .param("tableName", quoted(&[path]))
+            .with_path(path),
         _ => not_delta_path(path, operation),
     }
 }

@@ -10,7 +10,8 @@ const CONCURRENCY: usize = 16;
 /// Removes everything below a table's root, and the root.
 pub(crate) async fn delete_tree(store: &TableStore) -> Result<()> {
     let entries: Vec<_> = store.data().list("", None).try_collect().await?;
-    let (mut folders, files): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.is_dir);
+    let (mut folders, files): (Vec<_>, Vec<_>) =
+        entries.into_iter().partition(|entry| entry.is_dir);
     futures::stream::iter(files)
         .map(|file| async move { store.data().delete_file(&file.path).await.map(|_| ()) })
         .buffer_unordered(CONCURRENCY)
@@ -39,9 +40,14 @@ pub(crate) async fn holds_data(store: &TableStore) -> Result<bool> {
 /// Moves a folder to a place that is free. Only on a local disk, where it is one step.
 pub(crate) fn move_folder(from: &TableStore, to: &TableStore) -> Result<()> {
     if from.root().scheme() != Scheme::File || to.root().scheme() != Scheme::File {
-        return Err(DeltaError::not_supported_yet("Renaming a managed table in an object store"));
+        return Err(DeltaError::not_supported_yet(
+            "Renaming a managed table in an object store",
+        ));
     }
-    let (source, target) = (std::path::Path::new(from.root().path()), std::path::Path::new(to.root().path()));
+    let (source, target) = (
+        std::path::Path::new(from.root().path()),
+        std::path::Path::new(to.root().path()),
+    );
     if !source.exists() {
         return Ok(());
     }
@@ -56,7 +62,9 @@ pub(crate) fn move_folder(from: &TableStore, to: &TableStore) -> Result<()> {
         std::fs::create_dir_all(parent).map_err(failed)?;
     }
     if target.exists() {
-        return Err(failed(std::io::Error::from(std::io::ErrorKind::AlreadyExists)));
+        return Err(failed(std::io::Error::from(
+            std::io::ErrorKind::AlreadyExists,
+        )));
     }
     std::fs::rename(source, target).map_err(failed)
 }

@@ -3,8 +3,8 @@
 use deltaic_protocol::error::{DeltaError, Result};
 use serde_json::Value as Json;
 use sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, ObjectName, UnaryOperator,
-    Value,
+    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident,
+    ObjectName, UnaryOperator, Value,
 };
 
 /// The values of a statement's markers, as SQL literals or constructor calls.
@@ -31,10 +31,16 @@ impl Parameters {
             Json::Object(values) if values.is_empty() => Ok(Parameters::None),
             Json::Array(values) if values.is_empty() => Ok(Parameters::None),
             Json::Object(values) => {
-                let named = values.iter().map(|(name, value)| Ok((name.clone(), literal(value)?)));
+                let named = values
+                    .iter()
+                    .map(|(name, value)| Ok((name.clone(), literal(value)?)));
                 named.collect::<Result<_>>().map(Parameters::Named)
             }
-            Json::Array(values) => values.iter().map(literal).collect::<Result<_>>().map(Parameters::Positional),
+            Json::Array(values) => values
+                .iter()
+                .map(literal)
+                .collect::<Result<_>>()
+                .map(Parameters::Positional),
             _ => Err(DeltaError::unclassed(
                 "java.lang.IllegalArgumentException",
                 "arguments are an object (for :name) or an array (for ?)",
@@ -63,7 +69,10 @@ fn literal(json: &Json) -> Result<Expr> {
             (Some(whole), _) => whole_number(whole),
             (None, Some(fraction)) => fraction_number(fraction),
             (None, None) => {
-                return Err(DeltaError::unclassed("java.lang.IllegalArgumentException", format!("{number} is out of range")));
+                return Err(DeltaError::unclassed(
+                    "java.lang.IllegalArgumentException",
+                    format!("{number} is out of range"),
+                ));
             }
         },
         Json::Array(items) => call("array", items.iter().map(literal).collect::<Result<_>>()?),
@@ -84,16 +93,29 @@ fn value(value: Value) -> Expr {
 
 fn whole_number(number: i64) -> Expr {
     let long = i32::try_from(number).is_err();
-    signed(number < 0, Value::Number(number.unsigned_abs().to_string(), long))
+    signed(
+        number < 0,
+        Value::Number(number.unsigned_abs().to_string(), long),
+    )
 }
 
 fn fraction_number(number: f64) -> Expr {
-    signed(number < 0.0, Value::Number(format!("{:?}D", number.abs()), false))
+    signed(
+        number < 0.0,
+        Value::Number(format!("{:?}D", number.abs()), false),
+    )
 }
 
 fn signed(negative: bool, number: Value) -> Expr {
     let number = value(number);
-    if negative { Expr::UnaryOp { op: UnaryOperator::Minus, expr: Box::new(number) } } else { number }
+    if negative {
+        Expr::UnaryOp {
+            op: UnaryOperator::Minus,
+            expr: Box::new(number),
+        }
+    } else {
+        number
+    }
 }
 
 fn call(name: &str, arguments: Vec<Expr>) -> Expr {
@@ -103,7 +125,10 @@ fn call(name: &str, arguments: Vec<Expr>) -> Expr {
         parameters: FunctionArguments::None,
         args: FunctionArguments::List(FunctionArgumentList {
             duplicate_treatment: None,
-            args: arguments.into_iter().map(|expr| FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))).collect(),
+            args: arguments
+                .into_iter()
+                .map(|expr| FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)))
+                .collect(),
             clauses: Vec::new(),
         }),
         filter: None,
@@ -122,14 +147,30 @@ mod tests {
     #[test]
     fn numbers_are_int_where_they_fit() {
         let json = serde_json::json!([1, -7, 3_000_000_000i64, 0.5, "x", null, [true]]);
-        let Parameters::Positional(values) = Parameters::from_json(&json).unwrap() else { panic!() };
+        let Parameters::Positional(values) = Parameters::from_json(&json).unwrap() else {
+            panic!()
+        };
         let texts: Vec<String> = values.iter().map(ToString::to_string).collect();
-        assert_eq!(texts, ["1", "-7", "3000000000L", "0.5D", "'x'", "NULL", "array(true)"]);
+        assert_eq!(
+            texts,
+            [
+                "1",
+                "-7",
+                "3000000000L",
+                "0.5D",
+                "'x'",
+                "NULL",
+                "array(true)"
+            ]
+        );
     }
 
     #[test]
     fn empty_arguments_are_none() {
-        assert_eq!(Parameters::from_json(&serde_json::json!({})).unwrap(), Parameters::None);
+        assert_eq!(
+            Parameters::from_json(&serde_json::json!({})).unwrap(),
+            Parameters::None
+        );
         assert!(Parameters::from_json(&serde_json::json!("x")).is_err());
     }
 }

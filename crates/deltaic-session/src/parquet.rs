@@ -17,14 +17,28 @@ pub(crate) async fn open(table: &ParquetTable, zone: Zone) -> Result<Files> {
     if let Some(record) = &table.record
         && let Some(schema) = &record.schema
     {
-        return Ok(Files::new(table.store.clone(), schema.clone(), record.partition_columns.clone(), zone));
+        return Ok(Files::new(
+            table.store.clone(),
+            schema.clone(),
+            record.partition_columns.clone(),
+            zone,
+        ));
     }
     if !table.store.data().exists("").await? {
-        let path = table.qualifier.last().cloned().unwrap_or_else(|| table.store.root().to_string());
+        let path = table
+            .qualifier
+            .last()
+            .cloned()
+            .unwrap_or_else(|| table.store.root().to_string());
         return Err(errors::path_not_found(&path));
     }
     let (schema, partition_columns) = infer_schema(&table.store).await?;
-    Ok(Files::new(table.store.clone(), schema, partition_columns, zone))
+    Ok(Files::new(
+        table.store.clone(),
+        schema,
+        partition_columns,
+        zone,
+    ))
 }
 
 /// The columns of a table.
@@ -33,7 +47,12 @@ pub(crate) async fn schema_of(table: &ParquetTable) -> Result<StructType> {
 }
 
 /// Writes the rows of a plan, whose columns are the table's in order.
-pub(crate) async fn write(cx: &Context, table: &Files, rows: Rows, mode: &ParquetWrite) -> Result<()> {
+pub(crate) async fn write(
+    cx: &Context,
+    table: &Files,
+    rows: Rows,
+    mode: &ParquetWrite,
+) -> Result<()> {
     let commit = cx.commit_context(None);
     let state = cx.session.engine().state();
     let writer = crate::dispatch::write_context(cx, &state, &commit);
@@ -43,7 +62,10 @@ pub(crate) async fn write(cx: &Context, table: &Files, rows: Rows, mode: &Parque
 /// Paths of the data files below the table's root.
 pub(crate) async fn files_of(table: &ParquetTable) -> Result<Vec<String>> {
     let files: Vec<Add> = open(table, Zone::utc()).await?.files().await?;
-    files.iter().map(|file| decode_uri_path(&file.path)).collect()
+    files
+        .iter()
+        .map(|file| decode_uri_path(&file.path))
+        .collect()
 }
 
 /// Removes all data files.

@@ -11,22 +11,26 @@ use crate::result::Value;
 
 /// The typed value of a partition column's text.
 pub(crate) fn value(text: Option<&str>, field: &StructField, zone: &Zone) -> Result<Value> {
-    Ok(match Scalar::from_partition_text(text, &field.data_type, zone)? {
-        Scalar::Null => Value::Null,
-        Scalar::Boolean(value) => Value::Boolean(value),
-        Scalar::Byte(value) => Value::Long(value.into()),
-        Scalar::Short(value) => Value::Long(value.into()),
-        Scalar::Integer(value) => Value::Long(value.into()),
-        Scalar::Long(value) => Value::Long(value),
-        Scalar::Float(value) => Value::Float(value),
-        Scalar::Double(value) => Value::Double(value),
-        Scalar::Decimal { unscaled, scale, .. } => Value::Decimal(unscaled, scale as i8),
-        Scalar::String(value) => Value::String(value),
-        Scalar::Binary(value) => Value::Binary(value),
-        Scalar::Date(value) => Value::Date(value),
-        Scalar::Timestamp(value) => Value::Timestamp(value),
-        Scalar::TimestampNtz(value) => Value::TimestampNtz(value),
-    })
+    Ok(
+        match Scalar::from_partition_text(text, &field.data_type, zone)? {
+            Scalar::Null => Value::Null,
+            Scalar::Boolean(value) => Value::Boolean(value),
+            Scalar::Byte(value) => Value::Long(value.into()),
+            Scalar::Short(value) => Value::Long(value.into()),
+            Scalar::Integer(value) => Value::Long(value.into()),
+            Scalar::Long(value) => Value::Long(value),
+            Scalar::Float(value) => Value::Float(value),
+            Scalar::Double(value) => Value::Double(value),
+            Scalar::Decimal {
+                unscaled, scale, ..
+            } => Value::Decimal(unscaled, scale as i8),
+            Scalar::String(value) => Value::String(value),
+            Scalar::Binary(value) => Value::Binary(value),
+            Scalar::Date(value) => Value::Date(value),
+            Scalar::Timestamp(value) => Value::Timestamp(value),
+            Scalar::TimestampNtz(value) => Value::TimestampNtz(value),
+        },
+    )
 }
 
 /// A value as it would be written in a partition clause.
@@ -36,7 +40,11 @@ pub(crate) fn plain_text(value: &Value) -> String {
 
 /// Rows in order: nulls first, then by value.
 pub(crate) fn compare_rows(a: &[Value], b: &[Value]) -> Ordering {
-    a.iter().zip(b).map(|(a, b)| compare(a, b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| compare(a, b))
+        .find(|order| order.is_ne())
+        .unwrap_or(Ordering::Equal)
 }
 
 fn compare(a: &Value, b: &Value) -> Ordering {

@@ -14,7 +14,9 @@ fn fits(pattern: &[char], name: &[char]) -> bool {
         None => name.is_empty(),
         Some(('*', rest)) => (0..=name.len()).any(|skip| fits(rest, &name[skip..])),
         Some(('.', rest)) => name.split_first().is_some_and(|(_, tail)| fits(rest, tail)),
-        Some((first, rest)) => name.split_first().is_some_and(|(head, tail)| head == first && fits(rest, tail)),
+        Some((first, rest)) => name
+            .split_first()
+            .is_some_and(|(head, tail)| head == first && fits(rest, tail)),
     }
 }
 

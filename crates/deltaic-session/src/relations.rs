@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use deltaic_analyzer::{Relation, Resolver, TableFunctionArgument, TableRelation, Travel, ViewRelation};
+use deltaic_analyzer::{
+    Relation, Resolver, TableFunctionArgument, TableRelation, Travel, ViewRelation,
+};
 use deltaic_command::TimeTravel;
 use deltaic_datafusion::DeltaTableProvider;
 use deltaic_protocol::error::{DeltaError, Result};
@@ -25,15 +27,26 @@ pub(crate) struct SessionResolver<'a> {
 
 impl<'a> SessionResolver<'a> {
     pub(crate) fn new(cx: &'a Context) -> Self {
-        SessionResolver { cx, reads: Mutex::new(BTreeSet::new()) }
+        SessionResolver {
+            cx,
+            reads: Mutex::new(BTreeSet::new()),
+        }
     }
 
     /// Roots of the Delta tables that were resolved.
     pub(crate) fn reads(&self) -> BTreeSet<String> {
-        self.reads.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.reads
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
-    async fn find(&self, name: &[Ident], travel: Option<Travel>, at: &SchemaName) -> Result<Relation> {
+    async fn find(
+        &self,
+        name: &[Ident],
+        travel: Option<Travel>,
+        at: &SchemaName,
+    ) -> Result<Relation> {
         let parts: Vec<String> = name.iter().map(|part| part.value.clone()).collect();
         match resolve::lookup_in(self.cx, &parts, at).await? {
             None => Err(resolve::not_found(&parts)),
@@ -49,7 +62,11 @@ impl<'a> SessionResolver<'a> {
                 }
                 let files = parquet::open(&table, self.cx.zone()).await?;
                 let schema = files.schema.clone();
-                Ok(Relation::Table(TableRelation { provider: Arc::new(files), schema, qualifier: table.qualifier }))
+                Ok(Relation::Table(TableRelation {
+                    provider: Arc::new(files),
+                    schema,
+                    qualifier: table.qualifier,
+                }))
             }
             Some(Target::Delta(table)) => self.delta(table, travel).await.map(Relation::Table),
         }
@@ -58,10 +75,16 @@ impl<'a> SessionResolver<'a> {
     async fn delta(&self, table: DeltaTable, travel: Option<Travel>) -> Result<TableRelation> {
         let latest = table.snapshot(self.cx).await?;
         let moment = match (&table.travel, travel) {
-            (Some(_), Some(_)) => return Err(DeltaError::new("DELTA_UNSUPPORTED_TIME_TRAVEL_MULTIPLE_FORMATS")),
+            (Some(_), Some(_)) => {
+                return Err(DeltaError::new(
+                    "DELTA_UNSUPPORTED_TIME_TRAVEL_MULTIPLE_FORMATS",
+                ));
+            }
             (Some(suffix), None) => Some(time_travel::moment(self.cx, suffix).await?),
             (None, Some(Travel::Version(text))) => Some(time_travel::version(&text)?),
-            (None, Some(Travel::Timestamp { micros, text })) => Some(TimeTravel::Timestamp { micros, text }),
+            (None, Some(Travel::Timestamp { micros, text })) => {
+                Some(TimeTravel::Timestamp { micros, text })
+            }
             (None, None) => None,
         };
         let snapshot = match &moment {
@@ -69,13 +92,21 @@ impl<'a> SessionResolver<'a> {
             None => latest,
         };
         if snapshot.schema().fields.is_empty() {
-            return Err(DeltaError::new("DELTA_READ_TABLE_WITHOUT_COLUMNS").param("tableName", table.quoted()));
+            return Err(DeltaError::new("DELTA_READ_TABLE_WITHOUT_COLUMNS")
+                .param("tableName", table.quoted()));
         }
         let root = snapshot.store().root().to_string();
-        self.reads.lock().unwrap_or_else(PoisonError::into_inner).insert(root);
+        self.reads
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(root);
         let schema = snapshot.schema().as_ref().clone();
         let provider = DeltaTableProvider::try_new(snapshot)?.with_zone(self.cx.zone());
-        Ok(TableRelation { provider: Arc::new(provider), schema, qualifier: table.qualifier })
+        Ok(TableRelation {
+            provider: Arc::new(provider),
+            schema,
+            qualifier: table.qualifier,
+        })
     }
 }
 
@@ -96,11 +127,22 @@ impl Resolver for SessionResolver<'_> {
         self.find(name, travel, &self.cx.current).await
     }
 
-    async fn relation_in(&self, name: &[Ident], travel: Option<Travel>, catalog: &str, schema: &str) -> Result<Relation> {
-        self.find(name, travel, &SchemaName::new(catalog, schema)).await
+    async fn relation_in(
+        &self,
+        name: &[Ident],
+        travel: Option<Travel>,
+        catalog: &str,
+        schema: &str,
+    ) -> Result<Relation> {
+        self.find(name, travel, &SchemaName::new(catalog, schema))
+            .await
     }
 
-    async fn table_function(&self, name: &str, _: &[TableFunctionArgument]) -> Result<Option<TableRelation>> {
+    async fn table_function(
+        &self,
+        name: &str,
+        _: &[TableFunctionArgument],
+    ) -> Result<Option<TableRelation>> {
         match name.to_lowercase().as_str() {
             "table_changes" | "table_changes_by_path" => Err(DeltaError::not_supported_yet(name)),
             _ => Ok(None),

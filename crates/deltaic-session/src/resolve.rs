@@ -77,7 +77,9 @@ impl DeltaTable {
 
     /// The newest version, or nothing.
     pub(crate) async fn try_snapshot(&self, cx: &Context) -> Result<Option<Snapshot>> {
-        cx.snapshot(&self.store).await.map_err(|error| error.with_table(self.display()))
+        cx.snapshot(&self.store)
+            .await
+            .map_err(|error| error.with_table(self.display()))
     }
 
     /// The newest version.
@@ -123,19 +125,30 @@ pub(crate) fn view_qualifier(view: &ViewRecord) -> Vec<String> {
 }
 
 /// What a name stands for, or nothing; unqualified names are looked up in the schema `at`.
-pub(crate) async fn lookup_in(cx: &Context, parts: &[String], at: &SchemaName) -> Result<Option<Target>> {
+pub(crate) async fn lookup_in(
+    cx: &Context,
+    parts: &[String],
+    at: &SchemaName,
+) -> Result<Option<Target>> {
     if let Some(found) = lookup_whole(cx, parts, at).await? {
         return Ok(Some(found));
     }
     if !cx.conf.delta("timeTravel.resolveOnIdentifier.enabled") {
         return Ok(None);
     }
-    let Some((last, front)) = parts.split_last() else { return Ok(None) };
-    let Some((short, suffix)) = travel::split_suffix(last) else { return Ok(None) };
+    let Some((last, front)) = parts.split_last() else {
+        return Ok(None);
+    };
+    let Some((short, suffix)) = travel::split_suffix(last) else {
+        return Ok(None);
+    };
     let mut shorter = front.to_vec();
     shorter.push(short.to_owned());
     match lookup_whole(cx, &shorter, at).await? {
-        Some(Target::Delta(table)) => Ok(Some(Target::Delta(DeltaTable { travel: Some(suffix), ..table }))),
+        Some(Target::Delta(table)) => Ok(Some(Target::Delta(DeltaTable {
+            travel: Some(suffix),
+            ..table
+        }))),
         _ => Ok(None),
     }
 }
@@ -158,16 +171,31 @@ pub(crate) async fn target(cx: &Context, name: &Name) -> Result<(Target, Vec<Str
 ///
 /// # Errors
 /// The name is not there, is a view, or is a table or path of another kind.
-pub(crate) async fn delta_target(cx: &Context, name: &Name, operation: &str) -> Result<(DeltaTable, Snapshot)> {
+pub(crate) async fn delta_target(
+    cx: &Context,
+    name: &Name,
+    operation: &str,
+) -> Result<(DeltaTable, Snapshot)> {
     let (target, parts) = target(cx, name).await?;
     match target {
         Target::Delta(table) => match table.try_snapshot(cx).await? {
             Some(snapshot) => Ok((table, snapshot)),
-            None if table.record.is_none() => Err(errors::no_table_at(name, &table.store, table.path(), operation)),
-            None => Err(table.snapshot(cx).await.err().unwrap_or_else(|| errors::delta_only(operation))),
+            None if table.record.is_none() => Err(errors::no_table_at(
+                name,
+                &table.store,
+                table.path(),
+                operation,
+            )),
+            None => Err(table
+                .snapshot(cx)
+                .await
+                .err()
+                .unwrap_or_else(|| errors::delta_only(operation))),
         },
         // The reference looks for what RESTORE names among Delta tables, and for a format and path among names.
-        Target::Parquet(table) if operation == "RESTORE" || table.record.is_none() => Err(not_found(&parts)),
+        Target::Parquet(table) if operation == "RESTORE" || table.record.is_none() => {
+            Err(not_found(&parts))
+        }
         Target::Parquet(_) => Err(errors::delta_only(operation)),
         Target::View(_) if operation == "RESTORE" => Err(errors::delta_only(operation)),
         Target::View(view) => Err(errors::view_not_table(&view_qualifier(&view), operation)),
@@ -192,7 +220,10 @@ pub(crate) fn object_name(cx: &Context, parts: &[String], at: &SchemaName) -> Re
             if cx.catalog().has_catalog(first)? {
                 Err(errors::too_many_levels(first, middle))
             } else {
-                Err(errors::too_many_levels(&at.catalog, &parts[..parts.len() - 1]))
+                Err(errors::too_many_levels(
+                    &at.catalog,
+                    &parts[..parts.len() - 1],
+                ))
             }
         }
         [] => Err(DeltaError::internal("a name without parts")),
@@ -207,7 +238,9 @@ pub(crate) fn not_found(parts: &[String]) -> DeltaError {
 async fn lookup_whole(cx: &Context, parts: &[String], at: &SchemaName) -> Result<Option<Target>> {
     let temporary = match parts {
         [name] => cx.session.temporary_view(name),
-        [schema, name] if schema.eq_ignore_ascii_case("global_temp") => cx.session.temporary_view(&format!("global_temp.{name}")),
+        [schema, name] if schema.eq_ignore_ascii_case("global_temp") => {
+            cx.session.temporary_view(&format!("global_temp.{name}"))
+        }
         _ => None,
     };
     if let Some(view) = temporary {
@@ -215,7 +248,12 @@ async fn lookup_whole(cx: &Context, parts: &[String], at: &SchemaName) -> Result
     }
     let name = match object_name(cx, parts, at) {
         Ok(name) => Some(name),
-        Err(error) if error.kind() == ErrorKind::NotFound || error.class() == Some("CATALOG_NOT_FOUND") => None,
+        Err(error)
+            if error.kind() == ErrorKind::NotFound
+                || error.class() == Some("CATALOG_NOT_FOUND") =>
+        {
+            None
+        }
         Err(error) => return Err(error),
     };
     if let Some(name) = name
@@ -223,13 +261,21 @@ async fn lookup_whole(cx: &Context, parts: &[String], at: &SchemaName) -> Result
     {
         return stored_target(cx, object).map(Some);
     }
-    let [format, path] = parts else { return Ok(None) };
+    let [format, path] = parts else {
+        return Ok(None);
+    };
     match Provider::parse(format) {
-        Some(Provider::Delta) if path.starts_with('/') || path.contains(':') => delta_path(cx, format, path).await.map(Some),
+        Some(Provider::Delta) if path.starts_with('/') || path.contains(':') => {
+            delta_path(cx, format, path).await.map(Some)
+        }
         Some(Provider::Parquet) => {
             let store = cx.store(&cx.qualify_path(path)?)?;
             let qualifier = vec!["parquet".to_owned(), path.clone()];
-            Ok(Some(Target::Parquet(ParquetTable { store, record: None, qualifier })))
+            Ok(Some(Target::Parquet(ParquetTable {
+                store,
+                record: None,
+                qualifier,
+            })))
         }
         _ => Ok(None),
     }
@@ -241,10 +287,24 @@ pub(crate) fn stored_target(cx: &Context, object: CatalogObject) -> Result<Targe
         CatalogObject::View(view) => Ok(Target::View(view)),
         CatalogObject::Table(record) => {
             let store = cx.store(&cx.catalog().table_path(&record)?)?;
-            let qualifier = record.name.parts().iter().map(|part| (*part).to_owned()).collect();
+            let qualifier = record
+                .name
+                .parts()
+                .iter()
+                .map(|part| (*part).to_owned())
+                .collect();
             Ok(match record.provider {
-                Provider::Delta => Target::Delta(DeltaTable { store, record: Some(record), qualifier, travel: None }),
-                Provider::Parquet => Target::Parquet(ParquetTable { store, record: Some(record), qualifier }),
+                Provider::Delta => Target::Delta(DeltaTable {
+                    store,
+                    record: Some(record),
+                    qualifier,
+                    travel: None,
+                }),
+                Provider::Parquet => Target::Parquet(ParquetTable {
+                    store,
+                    record: Some(record),
+                    qualifier,
+                }),
             })
         }
     }
@@ -255,7 +315,12 @@ async fn delta_path(cx: &Context, format: &str, path: &str) -> Result<Target> {
     let whole = |path: &str, travel: Option<Travel>| -> Result<Target> {
         let store = cx.store(path)?;
         let qualifier = vec![format.to_lowercase(), path.to_owned()];
-        Ok(Target::Delta(DeltaTable { store, record: None, qualifier, travel }))
+        Ok(Target::Delta(DeltaTable {
+            store,
+            record: None,
+            qualifier,
+            travel,
+        }))
     };
     if let Some((short, suffix)) = travel::split_suffix(path)
         && cx.conf.delta("timeTravel.resolveOnIdentifier.enabled")

@@ -56,7 +56,10 @@ impl Default for SessionBuilder {
 impl SessionBuilder {
     /// A builder for a warehouse.
     pub fn new(warehouse: impl Into<String>) -> Self {
-        SessionBuilder { warehouse: warehouse.into(), ..SessionBuilder::default() }
+        SessionBuilder {
+            warehouse: warehouse.into(),
+            ..SessionBuilder::default()
+        }
     }
 
     /// Makes the session. Nothing is opened or made on disk before the first statement that needs it.
@@ -67,9 +70,9 @@ impl SessionBuilder {
         let root = deltaic_storage::TableRoot::parse(&self.warehouse)?;
         let file = match self.catalog_path {
             Some(file) => file,
-            None if root.scheme() == deltaic_storage::Scheme::File => {
-                PathBuf::from(root.path()).join(".deltaic").join("catalog.db")
-            }
+            None if root.scheme() == deltaic_storage::Scheme::File => PathBuf::from(root.path())
+                .join(".deltaic")
+                .join("catalog.db"),
             None => std::env::temp_dir().join(format!("deltaic-{}.db", uuid::Uuid::new_v4())),
         };
         let warehouse = match root.scheme() {
@@ -77,9 +80,15 @@ impl SessionBuilder {
             _ => root.to_string(),
         };
         let conf = SessionConf::new(
-            [("spark.sql.warehouse.dir".to_owned(), root.to_string()), ("deltaic.profile".to_owned(), self.profile.as_str().to_owned())]
-                .into_iter()
-                .chain(self.conf),
+            [
+                ("spark.sql.warehouse.dir".to_owned(), root.to_string()),
+                (
+                    "deltaic.profile".to_owned(),
+                    self.profile.as_str().to_owned(),
+                ),
+            ]
+            .into_iter()
+            .chain(self.conf),
         )?;
         let state = State {
             conf,
@@ -169,20 +178,42 @@ impl Session {
     /// The catalog cannot be read.
     pub fn names(&self) -> Result<Vec<String>> {
         let current = self.current_schema();
-        let mut names: Vec<String> = self.catalog().catalogs()?.into_iter().map(|catalog| catalog.name).collect();
+        let mut names: Vec<String> = self
+            .catalog()
+            .catalogs()?
+            .into_iter()
+            .map(|catalog| catalog.name)
+            .collect();
         names.extend(self.catalog().schemas(&current.catalog)?);
-        names.extend(self.catalog().objects(&current)?.into_iter().map(|(name, _)| name));
-        names.extend(self.temporary_views().into_iter().map(|view| view.short_name));
+        names.extend(
+            self.catalog()
+                .objects(&current)?
+                .into_iter()
+                .map(|(name, _)| name),
+        );
+        names.extend(
+            self.temporary_views()
+                .into_iter()
+                .map(|view| view.short_name),
+        );
         Ok(names)
     }
 
     /// From now on long work tells this how far it has come.
     pub fn set_progress(&self, progress: Option<Progress>) {
-        *self.shared.progress.lock().unwrap_or_else(PoisonError::into_inner) = progress;
+        *self
+            .shared
+            .progress
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = progress;
     }
 
     pub(crate) fn progress(&self) -> Option<Progress> {
-        self.shared.progress.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.shared
+            .progress
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// The user's name.
@@ -232,7 +263,10 @@ impl Session {
     }
 
     pub(crate) fn temporary_view(&self, name: &str) -> Option<ViewRecord> {
-        self.state().temporary_views.get(&name.to_lowercase()).cloned()
+        self.state()
+            .temporary_views
+            .get(&name.to_lowercase())
+            .cloned()
     }
 
     /// Temporary views by name.
@@ -242,16 +276,24 @@ impl Session {
 
     /// Keeps a temporary view under its lower-case name.
     pub(crate) fn put_temporary_view(&self, view: ViewRecord) {
-        self.state().temporary_views.insert(view.short_name.to_lowercase(), view);
+        self.state()
+            .temporary_views
+            .insert(view.short_name.to_lowercase(), view);
     }
 
     /// Whether there was such a view.
     pub(crate) fn drop_temporary_view(&self, name: &str) -> bool {
-        self.state().temporary_views.remove(&name.to_lowercase()).is_some()
+        self.state()
+            .temporary_views
+            .remove(&name.to_lowercase())
+            .is_some()
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared
+            .state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -15,24 +15,40 @@ pub(crate) fn options(cx: &Context) -> TravelOptions {
     TravelOptions {
         zone: cx.zone(),
         wall: cx.profile() != Profile::Delta40
-            && cx.conf.delta("vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration"),
+            && cx
+                .conf
+                .delta("vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration"),
         now_ms: cx.now_us.div_euclid(1_000),
     }
 }
 
 /// The table at a moment; `latest` is its newest version.
-pub(crate) async fn snapshot_at(cx: &Context, latest: &Snapshot, to: &TimeTravel) -> Result<Snapshot> {
-    let version = travel::resolve(latest, to, TravelForm::Read, &options(cx)).await.map_err(|error| in_words_of(cx, error))?;
+pub(crate) async fn snapshot_at(
+    cx: &Context,
+    latest: &Snapshot,
+    to: &TimeTravel,
+) -> Result<Snapshot> {
+    let version = travel::resolve(latest, to, TravelForm::Read, &options(cx))
+        .await
+        .map_err(|error| in_words_of(cx, error))?;
     latest.at_version(version).await
 }
 
 /// Errors of time travel had no class in older releases.
 fn in_words_of(cx: &Context, error: DeltaError) -> DeltaError {
-    let unclassed = ["DELTA_VERSION_NOT_FOUND", "DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION"];
+    let unclassed = [
+        "DELTA_VERSION_NOT_FOUND",
+        "DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION",
+    ];
     match error.class() {
         Some(class) if cx.profile() == Profile::Delta40 && unclassed.contains(&class) => {
             let text = if class == unclassed[1] {
-                format!("{}\n         ", error.text().replace("available to\nthis table", "available to this\ntable"))
+                format!(
+                    "{}\n         ",
+                    error
+                        .text()
+                        .replace("available to\nthis table", "available to this\ntable")
+                )
             } else {
                 error.text()
             };
@@ -50,12 +66,18 @@ pub(crate) async fn moment(cx: &Context, travel: &Travel) -> Result<TimeTravel> 
             None => Err(invalid_version()),
         },
         Travel::Timestamp(expr) => match analysis::timestamp(cx, expr).await? {
-            Some(micros) => Ok(TimeTravel::Timestamp { micros, text: deltaic_sql::render::expr(expr) }),
+            Some(micros) => Ok(TimeTravel::Timestamp {
+                micros,
+                text: deltaic_sql::render::expr(expr),
+            }),
             None => Err(DeltaError::new("INVALID_TIME_TRAVEL_TIMESTAMP_EXPR.INPUT")
                 .param("expr", format!("\"{}\"", deltaic_sql::render::expr(expr)))),
         },
         Travel::Compact(digits) => match parse_compact(digits, &cx.zone()) {
-            Some(micros) => Ok(TimeTravel::Timestamp { micros, text: digits.clone() }),
+            Some(micros) => Ok(TimeTravel::Timestamp {
+                micros,
+                text: digits.clone(),
+            }),
             None => Err(DeltaError::new("DELTA_INVALID_TIMESTAMP_FORMAT")
                 .param("timestamp", digits)
                 .param("format", "yyyyMMddHHmmssSSS")),
@@ -65,7 +87,11 @@ pub(crate) async fn moment(cx: &Context, travel: &Travel) -> Result<TimeTravel> 
 
 /// A version as text.
 pub(crate) fn version(text: &str) -> Result<TimeTravel> {
-    text.trim().trim_end_matches(['L', 'l']).parse().map(TimeTravel::Version).map_err(|_| invalid_version())
+    text.trim()
+        .trim_end_matches(['L', 'l'])
+        .parse()
+        .map(TimeTravel::Version)
+        .map_err(|_| invalid_version())
 }
 
 fn invalid_version() -> DeltaError {

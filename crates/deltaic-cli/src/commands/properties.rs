@@ -1,6 +1,6 @@
 //! `deltaic properties`: ALTER TABLE SET and UNSET TBLPROPERTIES, then SHOW TBLPROPERTIES.
 
-use super::{printed, quoted, table_text, watched};
+use super::{quoted, table_text, watched};
 use crate::arguments::{Common, Properties};
 use crate::engine::Engine;
 use crate::failure::Failed;
@@ -31,5 +31,5 @@ pub async fn run(common: &Common, options: Properties) -> Result<(), Failed> {
         watched(&engine, common, &statement).await?;
     }
     let answer = watched(&engine, common, &format!("SHOW TBLPROPERTIES {table}")).await?;
-    printed(Printer::whole(common.output).answer(&answer))
+    Printer::whole(common.output).answer(&answer)
 }

@@ -6,7 +6,6 @@ use std::path::Path;
 use deltaic_protocol::error::{DeltaError, ErrorKind};
 use deltaic_session::{ShowOptions, SqlResult};
 
-use super::printed;
 use crate::arguments::{Common, Output, Sql};
 use crate::engine::{Engine, Parameters};
 use crate::failure::{self, EXPECTED_ERROR_MISSING, Failed};
@@ -122,7 +121,7 @@ impl Run<'_> {
             parameters.set_default(name, value);
         }
         if self.echo {
-            printed(self.printer.statement(&step.sql))?;
+            self.printer.statement(&step.sql)?;
         }
         let progress = if all > 1 {
             self.progress.of_step(n, all)
@@ -137,38 +136,43 @@ impl Run<'_> {
             .await;
         let code = match (outcome, &step.expected_error) {
             (Ok(answer), None) => {
-                printed(self.printer.answer(&answer))?;
-                keep(step, &answer, parameters)
-                    .inspect_err(|error| failure::print(error, self.printer.output))
-                    .err()
-                    .map(|error| error.kind().exit_code())
+                self.printer.answer(&answer)?;
+                match keep(step, &answer, parameters) {
+                    Ok(()) => None,
+                    Err(error) => Some(self.unexpected(&error)?),
+                }
             }
             (Ok(answer), Some(class)) => {
-                printed(self.printer.answer(&answer))?;
-                eprintln!("error: the script expects error {class} here, and it did not come");
+                self.printer.answer(&answer)?;
+                terminal::complain(&format!(
+                    "error: the script expects error {class} here, and it did not come\n"
+                ));
                 Some(EXPECTED_ERROR_MISSING)
             }
             (Err(error), Some(class)) if script::is_expected(&error, class) => {
-                self.expected(&error);
+                self.expected(&error)?;
                 None
             }
-            (Err(error), _) => {
-                failure::print(&error, self.printer.output);
-                Some(error.kind().exit_code())
-            }
+            (Err(error), _) => Some(self.unexpected(&error)?),
         };
         if self.echo && self.printer.output == Output::Table {
-            println!();
+            terminal::print("\n")?;
         }
         Ok(code)
     }
 
     /// An expected error belongs to the answers.
-    fn expected(&self, error: &DeltaError) {
+    fn expected(&self, error: &DeltaError) -> Result<(), Failed> {
         match self.printer.output {
             Output::Json => failure::print(error, Output::Json),
-            Output::Table => print!("expected {}", failure::text(error)),
+            Output::Table => terminal::print(&format!("expected {}", failure::text(error))),
         }
+    }
+
+    /// Print the error and give its exit status.
+    fn unexpected(&self, error: &DeltaError) -> Result<u8, Failed> {
+        failure::print(error, self.printer.output)?;
+        Ok(error.kind().exit_code())
     }
 }
 

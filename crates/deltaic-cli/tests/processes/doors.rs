@@ -55,7 +55,7 @@ fn lines(what: &str, out: &str) -> Vec<Value> {
 #[test]
 fn output_json_is_json_for_every_command() {
     let place = Place::empty();
-    place.sql("CREATE TABLE t (id BIGINT, `odd\"name\"` STRING) USING delta; INSERT INTO t VALUES (1, 'a\nb\t\"c\"\\'), (2, NULL)");
+    place.sql("CREATE TABLE t (id BIGINT, `odd\"name\"` STRING) USING delta; INSERT INTO t VALUES (1, 'a\nb\t\"c\"\\\\'), (2, NULL)");
     for words in [
         vec!["sql", "SELECT * FROM t ORDER BY id"],
         vec!["sql", "CREATE TABLE u (id INT) USING delta"],

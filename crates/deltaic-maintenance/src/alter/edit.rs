@@ -123,7 +123,10 @@ pub(super) fn quoted(path: &[String]) -> String {
 
 /// A column that is not there, with those that are, in their order.
 pub(super) fn missing_column(path: &[String], among: &StructType) -> DeltaError {
-    let proposal: Vec<String> = among.names().map(|name| quoted(&[name.to_string()])).collect();
+    let proposal: Vec<String> = among
+        .names()
+        .map(|name| quoted(&[name.to_string()]))
+        .collect();
     let error = if proposal.is_empty() {
         DeltaError::new("UNRESOLVED_COLUMN.WITHOUT_SUGGESTION")
     } else {

@@ -69,6 +69,7 @@ impl ErrorKind {
             || has("NOT_EXIST")
             || has("UNRESOLVED_")
             || name == "DELTA_MISSING_DELTA_TABLE"
+            || name == "DELTA_CANNOT_RESTORE_TABLE_VERSION"
         {
             return ErrorKind::NotFound;
         }

@@ -26,7 +26,11 @@ pub struct Catalog {
 impl Catalog {
     /// A catalog in the given file; nothing is opened yet.
     pub fn new(file: impl Into<PathBuf>, warehouse: Warehouse) -> Self {
-        Catalog { file: file.into(), warehouse, connection: Mutex::new(None) }
+        Catalog {
+            file: file.into(),
+            warehouse,
+            connection: Mutex::new(None),
+        }
     }
 
     /// The database file.
@@ -40,7 +44,10 @@ impl Catalog {
     }
 
     /// Runs a read.
-    pub(super) fn read<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+    pub(super) fn read<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T> {
         self.with(|connection| read(connection).map_err(|error| self.failure(&error)))
     }
 
@@ -58,27 +65,46 @@ impl Catalog {
 
     /// An error of SQLite as ours, naming the file.
     pub(super) fn failure(&self, error: &rusqlite::Error) -> DeltaError {
-        DeltaError::unclassed("java.io.IOException", format!("The catalog {} cannot be used: {error}", self.file.display()))
-            .with_path(self.file.display().to_string())
+        DeltaError::unclassed(
+            "java.io.IOException",
+            format!(
+                "The catalog {} cannot be used: {error}",
+                self.file.display()
+            ),
+        )
+        .with_path(self.file.display().to_string())
     }
 
     fn with<T>(&self, run: impl FnOnce(&mut Connection) -> Result<T>) -> Result<T> {
-        let mut guard = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = self
+            .connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if guard.is_none() {
             *guard = Some(self.open()?);
         }
         match guard.as_mut() {
             Some(connection) => run(connection),
-            None => Err(DeltaError::unclassed("java.lang.IllegalStateException", "the catalog is closed")),
+            None => Err(DeltaError::unclassed(
+                "java.lang.IllegalStateException",
+                "the catalog is closed",
+            )),
         }
     }
 
     fn open(&self) -> Result<Connection> {
-        if let Some(folder) = self.file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        if let Some(folder) = self
+            .file
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+        {
             std::fs::create_dir_all(folder).map_err(|error| {
                 DeltaError::unclassed(
                     "java.io.IOException",
-                    format!("The folder {} for the catalog cannot be made: {error}", folder.display()),
+                    format!(
+                        "The folder {} for the catalog cannot be made: {error}",
+                        folder.display()
+                    ),
                 )
                 .with_path(folder.display().to_string())
             })?;
@@ -108,10 +134,14 @@ impl Catalog {
         // Switching to the write-ahead log needs the file alone for a moment; SQLite does not wait for that by itself.
         let until = Instant::now() + PATIENCE;
         loop {
-            let mode = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get::<_, String>(0));
+            let mode = connection.query_row("PRAGMA journal_mode = WAL", [], |row| {
+                row.get::<_, String>(0)
+            });
             match mode {
                 Ok(_) => break,
-                Err(error) if is_busy(&error) && Instant::now() < until => std::thread::sleep(Duration::from_millis(5)),
+                Err(error) if is_busy(&error) && Instant::now() < until => {
+                    std::thread::sleep(Duration::from_millis(5))
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -121,15 +151,24 @@ impl Catalog {
     }
 
     fn open_for_reading(&self) -> Result<Connection> {
-        Connection::open_with_flags(&self.file, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-            .map_err(|error| self.failure(&error))
+        Connection::open_with_flags(
+            &self.file,
+            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+        )
+        .map_err(|error| self.failure(&error))
     }
 }
 
 fn is_busy(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked))
+    matches!(
+        error.sqlite_error_code(),
+        Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked)
+    )
 }
 
 fn is_read_only(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(rusqlite::ErrorCode::ReadOnly))
+    matches!(
+        error.sqlite_error_code(),
+        Some(rusqlite::ErrorCode::ReadOnly)
+    )
 }

@@ -12,7 +12,13 @@ impl Warehouse {
     /// Takes a path or a URL.
     pub fn new(root: &str) -> Self {
         let trimmed = root.trim_end_matches('/');
-        Warehouse { root: if trimmed.is_empty() { "/".to_owned() } else { trimmed.to_owned() } }
+        Warehouse {
+            root: if trimmed.is_empty() {
+                "/".to_owned()
+            } else {
+                trimmed.to_owned()
+            },
+        }
     }
 
     /// The root as it was given.
@@ -24,7 +30,11 @@ impl Warehouse {
     /// `<catalog>.cat/<schema>.db` for schemas of other catalogs.
     pub fn schema_path(&self, schema: &SchemaName) -> String {
         if schema.catalog == SESSION_CATALOG {
-            if schema.schema == DEFAULT_SCHEMA { self.root.clone() } else { format!("{}/{}.db", self.root, schema.schema) }
+            if schema.schema == DEFAULT_SCHEMA {
+                self.root.clone()
+            } else {
+                format!("{}/{}.db", self.root, schema.schema)
+            }
         } else {
             format!("{}/{}.cat/{}.db", self.root, schema.catalog, schema.schema)
         }

@@ -18,7 +18,8 @@ pub use database::Catalog;
 pub use layout::Warehouse;
 pub use schemas::DropSchema;
 pub use types::{
-    CatalogObject, CatalogRecord, ObjectKind, ObjectName, Provider, SchemaName, SchemaRecord, TableRecord, ViewRecord,
+    CatalogObject, CatalogRecord, ObjectKind, ObjectName, Provider, SchemaName, SchemaRecord,
+    TableRecord, ViewRecord,
 };
 
 /// The catalog that exists in every warehouse and is current at the start of a session.

@@ -7,7 +7,9 @@ use deltaic_protocol::schema::StructType;
 use rusqlite::{OptionalExtension, Row, Transaction, params};
 
 use super::database::Catalog;
-use super::types::{CatalogObject, ObjectKind, ObjectName, Provider, SchemaName, TableRecord, ViewRecord};
+use super::types::{
+    CatalogObject, ObjectKind, ObjectName, Provider, SchemaName, TableRecord, ViewRecord,
+};
 
 const COLUMNS: &str = "catalog, schema, name, kind, provider, location, columns, partition_columns, comment, properties, \
                        created_ms, view_text, view_catalog, view_schema";
@@ -16,9 +18,14 @@ impl Catalog {
     /// What a name stands for, if anything.
     pub fn object(&self, name: &ObjectName) -> Result<Option<CatalogObject>> {
         let row = self.read(|db| {
-            db.prepare_cached(&format!("SELECT {COLUMNS} FROM objects WHERE catalog = ?1 AND schema = ?2 AND name = ?3"))?
-                .query_row(params![name.catalog, name.schema, name.name], StoredObject::read)
-                .optional()
+            db.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM objects WHERE catalog = ?1 AND schema = ?2 AND name = ?3"
+            ))?
+            .query_row(
+                params![name.catalog, name.schema, name.name],
+                StoredObject::read,
+            )
+            .optional()
         })?;
         row.map(StoredObject::decode).transpose()
     }
@@ -26,8 +33,9 @@ impl Catalog {
     /// Names and kinds of the objects in a schema, sorted by name.
     pub fn objects(&self, schema: &SchemaName) -> Result<Vec<(String, ObjectKind)>> {
         self.read(|db| {
-            let mut statement = db
-                .prepare_cached("SELECT name, kind FROM objects WHERE catalog = ?1 AND schema = ?2 ORDER BY name")?;
+            let mut statement = db.prepare_cached(
+                "SELECT name, kind FROM objects WHERE catalog = ?1 AND schema = ?2 ORDER BY name",
+            )?;
             let rows = statement.query_map(params![schema.catalog, schema.schema], |row| {
                 Ok((row.get(0)?, ObjectKind::parse(&row.get::<_, String>(1)?)))
             })?;
@@ -93,7 +101,9 @@ impl Catalog {
     /// Where a managed table of this name lies or would lie.
     pub fn default_table_path(&self, name: &ObjectName) -> Result<String> {
         let schema = self.schema(&name.schema_name())?;
-        Ok(self.warehouse().table_path(name, schema.and_then(|schema| schema.location).as_deref()))
+        Ok(self
+            .warehouse()
+            .table_path(name, schema.and_then(|schema| schema.location).as_deref()))
     }
 
     fn store(&self, db: &Transaction<'_>, object: &CatalogObject) -> Result<()> {
@@ -145,7 +155,10 @@ impl CatalogObject {
         match self {
             CatalogObject::Table(table) => Ok(&table.name),
             CatalogObject::View(view) => view.name.as_ref().ok_or_else(|| {
-                DeltaError::unclassed("java.lang.IllegalStateException", "a temporary view is not stored in the catalog")
+                DeltaError::unclassed(
+                    "java.lang.IllegalStateException",
+                    "a temporary view is not stored in the catalog",
+                )
             }),
         }
     }
@@ -196,7 +209,11 @@ impl StoredObject {
             schema: row.get::<_, Option<String>>(13)?.unwrap_or_default(),
         };
         Ok(StoredObject {
-            name: ObjectName { catalog: row.get(0)?, schema: row.get(1)?, name: row.get(2)? },
+            name: ObjectName {
+                catalog: row.get(0)?,
+                schema: row.get(1)?,
+                name: row.get(2)?,
+            },
             kind: ObjectKind::parse(&row.get::<_, String>(3)?),
             provider: row.get(4)?,
             location: row.get(5)?,
@@ -210,7 +227,11 @@ impl StoredObject {
     }
 
     fn decode(self) -> Result<CatalogObject> {
-        let schema = self.columns.as_deref().map(StructType::from_json).transpose()?;
+        let schema = self
+            .columns
+            .as_deref()
+            .map(StructType::from_json)
+            .transpose()?;
         let properties = serde_json::from_str(&self.properties).unwrap_or_default();
         if let Some((text, context)) = self.view {
             return Ok(CatalogObject::View(ViewRecord {
@@ -227,7 +248,11 @@ impl StoredObject {
         Ok(CatalogObject::Table(TableRecord {
             name: self.name,
             kind: self.kind,
-            provider: self.provider.as_deref().and_then(Provider::parse).unwrap_or(Provider::Delta),
+            provider: self
+                .provider
+                .as_deref()
+                .and_then(Provider::parse)
+                .unwrap_or(Provider::Delta),
             location: self.location,
             schema,
             partition_columns: serde_json::from_str(&self.partition_columns).unwrap_or_default(),

@@ -24,8 +24,14 @@ impl Catalog {
     /// Names of all catalogs, sorted.
     pub fn catalogs(&self) -> Result<Vec<CatalogRecord>> {
         self.read(|db| {
-            let mut statement = db.prepare_cached("SELECT name, comment FROM catalogs ORDER BY name")?;
-            let rows = statement.query_map([], |row| Ok(CatalogRecord { name: row.get(0)?, comment: row.get(1)? }))?;
+            let mut statement =
+                db.prepare_cached("SELECT name, comment FROM catalogs ORDER BY name")?;
+            let rows = statement.query_map([], |row| {
+                Ok(CatalogRecord {
+                    name: row.get(0)?,
+                    comment: row.get(1)?,
+                })
+            })?;
             rows.collect()
         })
     }
@@ -34,7 +40,9 @@ impl Catalog {
     pub fn has_catalog(&self, name: &str) -> Result<bool> {
         let name = name.to_lowercase();
         self.read(|db| {
-            db.prepare_cached("SELECT 1 FROM catalogs WHERE name = ?1")?.query_row([name], |_| Ok(())).optional()
+            db.prepare_cached("SELECT 1 FROM catalogs WHERE name = ?1")?
+                .query_row([name], |_| Ok(()))
+                .optional()
         })
         .map(|found| found.is_some())
     }
@@ -68,15 +76,22 @@ impl Catalog {
                     params![name, DEFAULT_SCHEMA],
                     |row| row.get(0),
                 )?;
-                let objects: i64 =
-                    db.query_row("SELECT count(*) FROM objects WHERE catalog = ?1", [&name], |row| row.get(0))?;
+                let objects: i64 = db.query_row(
+                    "SELECT count(*) FROM objects WHERE catalog = ?1",
+                    [&name],
+                    |row| row.get(0),
+                )?;
                 if FIRST_CATALOGS.contains(&name.as_str()) || (schemas + objects > 0 && !cascade) {
                     return Ok(DropSchema::NotEmpty);
                 }
                 db.execute("DELETE FROM objects WHERE catalog = ?1", [&name])?;
                 db.execute("DELETE FROM schemas WHERE catalog = ?1", [&name])?;
                 let gone = db.execute("DELETE FROM catalogs WHERE name = ?1", [&name])?;
-                Ok(if gone == 1 { DropSchema::Dropped } else { DropSchema::Missing })
+                Ok(if gone == 1 {
+                    DropSchema::Dropped
+                } else {
+                    DropSchema::Missing
+                })
             };
             run().map_err(|error| self.failure(&error))
         })
@@ -86,7 +101,8 @@ impl Catalog {
     pub fn schemas(&self, catalog: &str) -> Result<Vec<String>> {
         let catalog = catalog.to_lowercase();
         self.read(|db| {
-            let mut statement = db.prepare_cached("SELECT name FROM schemas WHERE catalog = ?1 ORDER BY name")?;
+            let mut statement =
+                db.prepare_cached("SELECT name FROM schemas WHERE catalog = ?1 ORDER BY name")?;
             let rows = statement.query_map([catalog], |row| row.get(0))?;
             rows.collect()
         })
@@ -95,9 +111,11 @@ impl Catalog {
     /// A schema, if it exists.
     pub fn schema(&self, name: &SchemaName) -> Result<Option<SchemaRecord>> {
         self.read(|db| {
-            db.prepare_cached(&format!("SELECT {SCHEMA_COLUMNS} FROM schemas WHERE catalog = ?1 AND name = ?2"))?
-                .query_row(params![name.catalog, name.schema], schema_of)
-                .optional()
+            db.prepare_cached(&format!(
+                "SELECT {SCHEMA_COLUMNS} FROM schemas WHERE catalog = ?1 AND name = ?2"
+            ))?
+            .query_row(params![name.catalog, name.schema], schema_of)
+            .optional()
         })
     }
 
@@ -142,14 +160,25 @@ impl Catalog {
         self.write(|db| {
             let run = || -> rusqlite::Result<DropSchema> {
                 let key = params![name.catalog, name.schema];
-                let objects: i64 =
-                    db.query_row("SELECT count(*) FROM objects WHERE catalog = ?1 AND schema = ?2", key, |row| row.get(0))?;
+                let objects: i64 = db.query_row(
+                    "SELECT count(*) FROM objects WHERE catalog = ?1 AND schema = ?2",
+                    key,
+                    |row| row.get(0),
+                )?;
                 if objects > 0 && !cascade {
                     return Ok(DropSchema::NotEmpty);
                 }
-                db.execute("DELETE FROM objects WHERE catalog = ?1 AND schema = ?2", key)?;
-                let gone = db.execute("DELETE FROM schemas WHERE catalog = ?1 AND name = ?2", key)?;
-                Ok(if gone == 1 { DropSchema::Dropped } else { DropSchema::Missing })
+                db.execute(
+                    "DELETE FROM objects WHERE catalog = ?1 AND schema = ?2",
+                    key,
+                )?;
+                let gone =
+                    db.execute("DELETE FROM schemas WHERE catalog = ?1 AND name = ?2", key)?;
+                Ok(if gone == 1 {
+                    DropSchema::Dropped
+                } else {
+                    DropSchema::Missing
+                })
             };
             run().map_err(|error| self.failure(&error))
         })
@@ -159,9 +188,13 @@ impl Catalog {
 fn schema_of(row: &Row<'_>) -> rusqlite::Result<SchemaRecord> {
     let properties: String = row.get(4)?;
     Ok(SchemaRecord {
-        name: SchemaName { catalog: row.get(0)?, schema: row.get(1)? },
+        name: SchemaName {
+            catalog: row.get(0)?,
+            schema: row.get(1)?,
+        },
         comment: row.get(2)?,
         location: row.get(3)?,
-        properties: serde_json::from_str::<BTreeMap<String, String>>(&properties).unwrap_or_default(),
+        properties: serde_json::from_str::<BTreeMap<String, String>>(&properties)
+            .unwrap_or_default(),
     })
 }

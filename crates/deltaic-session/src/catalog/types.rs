@@ -15,12 +15,19 @@ pub struct SchemaName {
 impl SchemaName {
     /// Lower-cases both parts.
     pub fn new(catalog: &str, schema: &str) -> Self {
-        SchemaName { catalog: catalog.to_lowercase(), schema: schema.to_lowercase() }
+        SchemaName {
+            catalog: catalog.to_lowercase(),
+            schema: schema.to_lowercase(),
+        }
     }
 
     /// Name of an object in this schema.
     pub fn object(&self, name: &str) -> ObjectName {
-        ObjectName { catalog: self.catalog.clone(), schema: self.schema.clone(), name: name.to_lowercase() }
+        ObjectName {
+            catalog: self.catalog.clone(),
+            schema: self.schema.clone(),
+            name: name.to_lowercase(),
+        }
     }
 }
 
@@ -40,7 +47,10 @@ impl ObjectName {
 
     /// The schema that holds the object.
     pub fn schema_name(&self) -> SchemaName {
-        SchemaName { catalog: self.catalog.clone(), schema: self.schema.clone() }
+        SchemaName {
+            catalog: self.catalog.clone(),
+            schema: self.schema.clone(),
+        }
     }
 
     /// The parts in order.

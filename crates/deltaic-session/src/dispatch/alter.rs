@@ -22,27 +22,53 @@ pub(super) async fn alter_table(cx: &Context, alter: &AlterTable, text: &str) ->
         return Err(resolve::not_found(&cx.texts(&alter.name).await?));
     }
     match &alter.action {
-        AlterTableAction::SetProperties(pairs) => properties::set(cx, target, &table_properties_of(pairs)?).await,
+        AlterTableAction::SetProperties(pairs) => {
+            properties::set(cx, target, &table_properties_of(pairs)?).await
+        }
         AlterTableAction::UnsetProperties { keys, .. } => properties::unset(cx, target, keys).await,
         AlterTableAction::Rename { to } => rename(cx, target, to).await,
         AlterTableAction::AddColumns(definitions) => columns::add(cx, target, definitions).await,
-        AlterTableAction::DropColumns { columns, if_exists } => columns::drop(cx, target, columns, *if_exists).await,
-        AlterTableAction::RenameColumn { column, to } => columns::rename(cx, target, column, &to.value).await,
+        AlterTableAction::DropColumns { columns, if_exists } => {
+            columns::drop(cx, target, columns, *if_exists).await
+        }
+        AlterTableAction::RenameColumn { column, to } => {
+            columns::rename(cx, target, column, &to.value).await
+        }
         AlterTableAction::AlterColumns(changes) => columns::alter(cx, target, changes, text).await,
-        AlterTableAction::ReplaceColumns(_) => Err(DeltaError::not_supported_yet("ALTER TABLE REPLACE COLUMNS")),
+        AlterTableAction::ReplaceColumns(_) => {
+            Err(DeltaError::not_supported_yet("ALTER TABLE REPLACE COLUMNS"))
+        }
         AlterTableAction::AddConstraint(constraint) => match &constraint.kind {
             ConstraintKind::Check(check) => {
-                constraints::add(cx, target, constraint.name.as_ref().map(|name| name.value.as_str()), check, text).await
+                constraints::add(
+                    cx,
+                    target,
+                    constraint.name.as_ref().map(|name| name.value.as_str()),
+                    check,
+                    text,
+                )
+                .await
             }
-            _ => Err(DeltaError::not_supported_yet("ADD CONSTRAINT other than CHECK")),
+            _ => Err(DeltaError::not_supported_yet(
+                "ADD CONSTRAINT other than CHECK",
+            )),
         },
-        AlterTableAction::DropConstraint { name, if_exists, .. } => {
-            constraints::drop(cx, target, &name.value, *if_exists).await
+        AlterTableAction::DropConstraint {
+            name, if_exists, ..
+        } => constraints::drop(cx, target, &name.value, *if_exists).await,
+        AlterTableAction::ClusterBy(_) => {
+            Err(DeltaError::not_supported_yet("ALTER TABLE CLUSTER BY"))
         }
-        AlterTableAction::ClusterBy(_) => Err(DeltaError::not_supported_yet("ALTER TABLE CLUSTER BY")),
-        AlterTableAction::DropFeature { .. } => Err(DeltaError::not_supported_yet("ALTER TABLE DROP FEATURE")),
-        AlterTableAction::SyncIdentity { .. } => Err(DeltaError::not_supported_yet("SYNC IDENTITY")),
-        AlterTableAction::SetLocation { location, partition: None } => {
+        AlterTableAction::DropFeature { .. } => {
+            Err(DeltaError::not_supported_yet("ALTER TABLE DROP FEATURE"))
+        }
+        AlterTableAction::SyncIdentity { .. } => {
+            Err(DeltaError::not_supported_yet("SYNC IDENTITY"))
+        }
+        AlterTableAction::SetLocation {
+            location,
+            partition: None,
+        } => {
             let location = cx.location(location).await?;
             set_location(cx, target, &location).await
         }
@@ -51,9 +77,8 @@ pub(super) async fn alter_table(cx: &Context, alter: &AlterTable, text: &str) ->
         | AlterTableAction::DropPartitions { .. }
         | AlterTableAction::RenamePartition { .. }
         | AlterTableAction::RecoverPartitions => Err(no_partition_management(&target)),
-        AlterTableAction::SetSerde => {
-            Err(DeltaError::new("NOT_SUPPORTED_COMMAND_FOR_V2_TABLE").param("cmd", "ALTER TABLE ... SET [SERDE|SERDEPROPERTIES]"))
-        }
+        AlterTableAction::SetSerde => Err(DeltaError::new("NOT_SUPPORTED_COMMAND_FOR_V2_TABLE")
+            .param("cmd", "ALTER TABLE ... SET [SERDE|SERDEPROPERTIES]")),
     }
 }
 
@@ -69,10 +94,15 @@ async fn rename(cx: &Context, target: Target, to: &Name) -> Result<SqlResult> {
         Target::Delta(table) => table.record,
         Target::Parquet(table) => table.record,
         Target::View(view) => {
-            return Err(errors::alter_table_on_view(&resolve::view_qualifier(&view), "ALTER TABLE ... RENAME TO"));
+            return Err(errors::alter_table_on_view(
+                &resolve::view_qualifier(&view),
+                "ALTER TABLE ... RENAME TO",
+            ));
         }
     };
-    let Some(record) = record else { return Err(DeltaError::not_supported_yet("Renaming a table by path")) };
+    let Some(record) = record else {
+        return Err(DeltaError::not_supported_yet("Renaming a table by path"));
+    };
     let parts = cx.texts(to).await?;
     let name = match parts.as_slice() {
         [only] => record.name.schema_name().object(only),
@@ -84,7 +114,13 @@ async fn rename(cx: &Context, target: Target, to: &Name) -> Result<SqlResult> {
     let old = cx.store(&cx.catalog().table_path(&record)?)?;
     let moved = record.kind == ObjectKind::Managed && record.location.is_none();
     let new = cx.store(&cx.catalog().default_table_path(&name)?)?;
-    let renamed = cx.catalog().rename_object(&record.name, &name, || if moved { files::move_folder(&old, &new) } else { Ok(()) })?;
+    let renamed = cx.catalog().rename_object(&record.name, &name, || {
+        if moved {
+            files::move_folder(&old, &new)
+        } else {
+            Ok(())
+        }
+    })?;
     if !renamed {
         return Err(errors::already_exists(&name.schema, &name.name));
     }
@@ -97,14 +133,21 @@ async fn set_location(cx: &Context, target: Target, location: &str) -> Result<Sq
     let table = match target {
         Target::Delta(table) => table,
         Target::Parquet(table) => {
-            return properties::update_record(cx, table.record, |record| to_external(record, location));
+            return properties::update_record(cx, table.record, |record| {
+                to_external(record, location)
+            });
         }
         Target::View(view) => {
-            return Err(errors::alter_table_on_view(&resolve::view_qualifier(&view), "ALTER TABLE ... SET LOCATION"));
+            return Err(errors::alter_table_on_view(
+                &resolve::view_qualifier(&view),
+                "ALTER TABLE ... SET LOCATION",
+            ));
         }
     };
     let Some(mut record) = table.record.clone() else {
-        return Err(DeltaError::new("DELTA_CANNOT_SET_LOCATION_ON_PATH_IDENTIFIER"));
+        return Err(DeltaError::new(
+            "DELTA_CANNOT_SET_LOCATION_ON_PATH_IDENTIFIER",
+        ));
     };
     let snapshot = table.snapshot(cx).await?;
     let store = cx.store(location)?;
@@ -117,7 +160,10 @@ async fn set_location(cx: &Context, target: Target, location: &str) -> Result<Sq
         return Err(DeltaError::new("DELTA_SET_LOCATION_SCHEMA_MISMATCH")
             .param("original", snapshot.schema().tree_string())
             .param("destination", other.schema().tree_string())
-            .param("config", "spark.databricks.delta.alterLocation.bypassSchemaCheck"));
+            .param(
+                "config",
+                "spark.databricks.delta.alterLocation.bypassSchemaCheck",
+            ));
     }
     to_external(&mut record, location);
     cx.catalog().put_object(&CatalogObject::Table(record))?;

@@ -14,8 +14,15 @@ use crate::result::SqlResult;
 use super::properties;
 
 /// `ADD COLUMNS`.
-pub(super) async fn add(cx: &Context, target: Target, definitions: &[ColumnDefinition]) -> Result<SqlResult> {
-    if let Some(default) = definitions.iter().find(|definition| definition.default.is_some()) {
+pub(super) async fn add(
+    cx: &Context,
+    target: Target,
+    definitions: &[ColumnDefinition],
+) -> Result<SqlResult> {
+    if let Some(default) = definitions
+        .iter()
+        .find(|definition| definition.default.is_some())
+    {
         let _ = default;
         return Err(DeltaError::new("DELTA_UNSUPPORTED_FEATURE_ADD_COLUMN_DEFAULT").with_text(
             "Delta tables do not support adding a column with a DEFAULT value to an existing table; \
@@ -26,7 +33,10 @@ pub(super) async fn add(cx: &Context, target: Target, definitions: &[ColumnDefin
         Target::Delta(table) => {
             let columns: Vec<NewColumn> = definitions.iter().map(new_column).collect();
             let fresh = || format!("col-{}", uuid::Uuid::new_v4());
-            properties::change(cx, &table, |state| alter::add_columns(state, &columns, &fresh)).await
+            properties::change(cx, &table, |state| {
+                alter::add_columns(state, &columns, &fresh)
+            })
+            .await
         }
         Target::Parquet(table) => properties::update_record(cx, table.record, |record| {
             let schema = record.schema.get_or_insert_default();
@@ -34,39 +44,61 @@ pub(super) async fn add(cx: &Context, target: Target, definitions: &[ColumnDefin
                 schema.fields.push(field_of(definition));
             }
         }),
-        Target::View(view) => Err(errors::view_not_table(&resolve::view_qualifier(&view), "ALTER TABLE ... ADD COLUMNS")),
+        Target::View(view) => Err(errors::view_not_table(
+            &resolve::view_qualifier(&view),
+            "ALTER TABLE ... ADD COLUMNS",
+        )),
     }
 }
 
 /// `DROP COLUMNS`.
-pub(super) async fn drop(cx: &Context, target: Target, columns: &[ColumnPath], if_exists: bool) -> Result<SqlResult> {
+pub(super) async fn drop(
+    cx: &Context,
+    target: Target,
+    columns: &[ColumnPath],
+    if_exists: bool,
+) -> Result<SqlResult> {
     let table = delta(target, "ALTER TABLE ... DROP COLUMNS")?;
     let paths: Vec<Vec<String>> = columns.iter().map(path_of).collect();
     let snapshot = table.snapshot(cx).await?;
     let state = alter::TableState::of(&snapshot);
     if let Some(change) = alter::drop_columns(&state, &paths, if_exists)? {
-        let result = alter::commit(&snapshot, change, &cx.commit_context(Some(table.display()))).await?;
+        let result =
+            alter::commit(&snapshot, change, &cx.commit_context(Some(table.display()))).await?;
         cx.committed(&result);
     }
     Ok(SqlResult::empty())
 }
 
 /// `RENAME COLUMN`.
-pub(super) async fn rename(cx: &Context, target: Target, column: &ColumnPath, to: &str) -> Result<SqlResult> {
+pub(super) async fn rename(
+    cx: &Context,
+    target: Target,
+    column: &ColumnPath,
+    to: &str,
+) -> Result<SqlResult> {
     let table = delta(target, "ALTER TABLE ... RENAME COLUMN")?;
     let path = path_of(column);
     properties::change(cx, &table, |state| alter::rename_column(state, &path, to)).await
 }
 
 /// `ALTER COLUMN`, one column after the other.
-pub(super) async fn alter(cx: &Context, target: Target, changes: &[AlterColumn], text: &str) -> Result<SqlResult> {
+pub(super) async fn alter(
+    cx: &Context,
+    target: Target,
+    changes: &[AlterColumn],
+    text: &str,
+) -> Result<SqlResult> {
     let _ = text;
     let table = delta(target, "ALTER TABLE ... ALTER COLUMN")?;
     for change in changes {
         let path = path_of(&change.column);
         for step in steps(&change.change, &path)? {
             let decided = step;
-            properties::change(cx, &table, |state| alter::change_column(state, &path, &decided)).await?;
+            properties::change(cx, &table, |state| {
+                alter::change_column(state, &path, &decided)
+            })
+            .await?;
             cx.unpin(&table.store);
         }
     }
@@ -79,14 +111,19 @@ fn steps(change: &ast::ColumnChange, path: &[String]) -> Result<Vec<ColumnChange
         ast::ColumnChange::Comment(comment) => vec![ColumnChange::Comment(comment.clone())],
         ast::ColumnChange::SetNotNull => vec![ColumnChange::SetNotNull],
         ast::ColumnChange::DropNotNull => vec![ColumnChange::DropNotNull],
-        ast::ColumnChange::Position(position) => vec![ColumnChange::Position(position_of(position))],
+        ast::ColumnChange::Position(position) => {
+            vec![ColumnChange::Position(position_of(position))]
+        }
         ast::ColumnChange::SetDefault(_) | ast::ColumnChange::DropDefault => {
             return Err(DeltaError::not_supported_yet("ALTER COLUMN with a DEFAULT"));
         }
         ast::ColumnChange::Change(definition) => {
-            let same = definition.path.last().map(|name| name.value.to_lowercase()) == path.last().map(|name| name.to_lowercase());
+            let same = definition.path.last().map(|name| name.value.to_lowercase())
+                == path.last().map(|name| name.to_lowercase());
             if !same {
-                return Err(DeltaError::not_supported_yet("CHANGE COLUMN with a new name"));
+                return Err(DeltaError::not_supported_yet(
+                    "CHANGE COLUMN with a new name",
+                ));
             }
             let mut steps = Vec::new();
             if let Some(comment) = &definition.comment {
@@ -106,7 +143,10 @@ fn delta(target: Target, operation: &str) -> Result<DeltaTable> {
         Target::Parquet(table) => Err(DeltaError::new("UNSUPPORTED_FEATURE.TABLE_OPERATION")
             .param("tableName", errors::quoted(&table.qualifier))
             .param("operation", operation)),
-        Target::View(view) => Err(errors::view_not_table(&resolve::view_qualifier(&view), operation)),
+        Target::View(view) => Err(errors::view_not_table(
+            &resolve::view_qualifier(&view),
+            operation,
+        )),
     }
 }
 
@@ -133,7 +173,10 @@ fn new_column(definition: &ColumnDefinition) -> NewColumn {
 
 /// A column of a definition as a field of a schema.
 pub(super) fn field_of(definition: &ColumnDefinition) -> StructField {
-    let name = definition.path.last().map_or("", |part| part.value.as_str());
+    let name = definition
+        .path
+        .last()
+        .map_or("", |part| part.value.as_str());
     let mut field = StructField::new(name, definition.data_type.clone(), definition.nullable);
     if let Some(comment) = &definition.comment {
         field = field.with_comment(comment);

@@ -27,7 +27,9 @@ pub(super) async fn add(
 ) -> Result<SqlResult> {
     let table = delta(target)?;
     let Some(name) = name else {
-        return Err(DeltaError::not_supported_yet("ADD CONSTRAINT without a name"));
+        return Err(DeltaError::not_supported_yet(
+            "ADD CONSTRAINT without a name",
+        ));
     };
     let snapshot = table.snapshot(cx).await?;
     let change = constraints::add_constraint(&TableState::of(&snapshot), name, &check.text)?;
@@ -47,24 +49,38 @@ pub(super) async fn add(
     }
     // That no row violates it was found out by reading them all.
     transaction.read_whole_table();
-    let result = transaction.commit(&cx.commit_context(Some(table.display()))).await?.into_result()?;
+    let result = transaction
+        .commit(&cx.commit_context(Some(table.display())))
+        .await?
+        .into_result()?;
     cx.committed(&result);
     Ok(SqlResult::empty())
 }
 
 /// `DROP CONSTRAINT`.
-pub(super) async fn drop(cx: &Context, target: Target, name: &str, if_exists: bool) -> Result<SqlResult> {
+pub(super) async fn drop(
+    cx: &Context,
+    target: Target,
+    name: &str,
+    if_exists: bool,
+) -> Result<SqlResult> {
     let table = delta(target)?;
     let tolerant = if_exists || cx.conf.delta("constraints.assumesDropIfExists.enabled");
     let shown = table.short_quoted();
-    super::properties::change(cx, &table, |state| constraints::drop_constraint(state, name, tolerant, &shown)).await
+    super::properties::change(cx, &table, |state| {
+        constraints::drop_constraint(state, name, tolerant, &shown)
+    })
+    .await
 }
 
 fn delta(target: Target) -> Result<DeltaTable> {
     match target {
         Target::Delta(table) => Ok(table),
         Target::Parquet(_) => Err(errors::delta_only("ALTER TABLE ... CONSTRAINT")),
-        Target::View(view) => Err(errors::view_not_table(&resolve::view_qualifier(&view), "ALTER TABLE ... CONSTRAINT")),
+        Target::View(view) => Err(errors::view_not_table(
+            &resolve::view_qualifier(&view),
+            "ALTER TABLE ... CONSTRAINT",
+        )),
     }
 }
 
@@ -78,7 +94,12 @@ async fn violations(cx: &Context, table: &DeltaTable, condition: &str) -> Result
     let planned = analysis::query(cx, &query, &sql).await?;
     let schema = planned.schema.clone();
     let batches = analysis::collect(cx, planned).await?;
-    let rows = SqlResult { schema, batches, ..SqlResult::empty() }.rows();
+    let rows = SqlResult {
+        schema,
+        batches,
+        ..SqlResult::empty()
+    }
+    .rows();
     match rows.first().and_then(|row| row.first()) {
         Some(Value::Long(count)) => Ok(*count),
         _ => Ok(0),
@@ -87,7 +108,11 @@ async fn violations(cx: &Context, table: &DeltaTable, condition: &str) -> Result
 
 /// The columns of a table for conditions that stand in its metadata.
 pub(super) fn table_scope(snapshot: &Snapshot, qualifier: &[String]) -> TableScope {
-    TableScope { schema: snapshot.schema().as_ref().clone(), qualifier: qualifier.to_vec(), alias: None }
+    TableScope {
+        schema: snapshot.schema().as_ref().clone(),
+        qualifier: qualifier.to_vec(),
+        alias: None,
+    }
 }
 
 /// The conditions that every written row must satisfy.
@@ -101,22 +126,40 @@ pub(super) async fn checks_of(
     schema: &StructType,
     configuration: &std::collections::BTreeMap<String, String>,
 ) -> Result<WriteChecks> {
-    let scope = TableScope { schema: schema.clone(), qualifier: Vec::new(), alias: None };
+    let scope = TableScope {
+        schema: schema.clone(),
+        qualifier: Vec::new(),
+        alias: None,
+    };
     let mut checks = Vec::new();
     for (key, text) in configuration.range(CONSTRAINT_PREFIX.to_owned()..) {
-        let Some(name) = key.strip_prefix(CONSTRAINT_PREFIX) else { break };
+        let Some(name) = key.strip_prefix(CONSTRAINT_PREFIX) else {
+            break;
+        };
         let bound = analysis::condition_text(cx, text, &scope).await?;
-        checks.push(Check { name: name.to_owned(), sql: bound.sql, condition: bound.expr });
+        checks.push(Check {
+            name: name.to_owned(),
+            sql: bound.sql,
+            condition: bound.expr,
+        });
     }
     for field in &schema.fields {
         if let Some(text) = field.invariant() {
             let bound = analysis::condition_text(cx, &text, &scope).await?;
-            checks.push(Check { name: format!("EXPRESSION({text})"), sql: bound.sql, condition: bound.expr });
+            checks.push(Check {
+                name: format!("EXPRESSION({text})"),
+                sql: bound.sql,
+                condition: bound.expr,
+            });
         }
         if let Some(text) = field.generation_expression() {
             let condition = format!("{} <=> ({text})", errors::quoted(&[&field.name]));
             let bound = analysis::condition_text(cx, &condition, &scope).await?;
-            checks.push(Check { name: "Generated Column".to_owned(), sql: format!("{} <=> {text}", field.name), condition: bound.expr });
+            checks.push(Check {
+                name: "Generated Column".to_owned(),
+                sql: format!("{} <=> {text}", field.name),
+                condition: bound.expr,
+            });
         }
     }
     Ok(WriteChecks { checks })

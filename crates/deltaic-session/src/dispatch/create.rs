@@ -20,7 +20,10 @@ use crate::files;
 use crate::resolve::{self, Target};
 use crate::result::SqlResult;
 
-use super::{columns, constraints, create_checks, create_parquet, dml, properties, properties_of, show, table_properties_of};
+use super::{
+    columns, constraints, create_checks, create_parquet, dml, properties, properties_of, show,
+    table_properties_of,
+};
 
 /// A table that is to be made, with everything the statement says about it.
 pub(super) struct NewTable {
@@ -49,11 +52,18 @@ impl NewTable {
 }
 
 /// `CREATE TABLE` in all its forms.
-pub(super) async fn create_table(cx: &Context, create: &CreateTable, text: &str) -> Result<SqlResult> {
+pub(super) async fn create_table(
+    cx: &Context,
+    create: &CreateTable,
+    text: &str,
+) -> Result<SqlResult> {
     unsupported_clauses(create)?;
     let parts = cx.texts(&create.name).await?;
     let path = match parts.as_slice() {
-        [format, path] if Provider::parse(format).is_some() && (path.starts_with('/') || path.contains(':')) => {
+        [format, path]
+            if Provider::parse(format).is_some()
+                && (path.starts_with('/') || path.contains(':')) =>
+        {
             Some((format.clone(), path.clone()))
         }
         _ => None,
@@ -67,7 +77,10 @@ pub(super) async fn create_table(cx: &Context, create: &CreateTable, text: &str)
             return Err(errors::schema_not_found(&name.catalog, &name.schema));
         }
         let existing = cx.catalog().object(name)?;
-        let written = (name.schema.as_str(), parts.last().map_or("", String::as_str));
+        let written = (
+            name.schema.as_str(),
+            parts.last().map_or("", String::as_str),
+        );
         if !may_go_on(create.mode, existing.as_ref(), name, written)? {
             return Ok(SqlResult::empty());
         }
@@ -83,22 +96,40 @@ fn unsupported_clauses(create: &CreateTable) -> Result<()> {
     if matches!(create.source, CreateSource::ShallowClone { .. }) {
         return Err(DeltaError::not_supported_yet("SHALLOW CLONE"));
     }
-    if create.cluster_by.as_ref().is_some_and(|columns| !columns.is_empty()) {
+    if create
+        .cluster_by
+        .as_ref()
+        .is_some_and(|columns| !columns.is_empty())
+    {
         return Err(DeltaError::not_supported_yet("CLUSTER BY"));
     }
-    if create.columns.iter().flatten().any(|column| column.identity.is_some()) {
+    if create
+        .columns
+        .iter()
+        .flatten()
+        .any(|column| column.identity.is_some())
+    {
         return Err(DeltaError::not_supported_yet("An identity column"));
     }
     Ok(())
 }
 
 /// Whether the statement has work to do, seeing what stands under the name.
-fn may_go_on(mode: CreateMode, existing: Option<&CatalogObject>, name: &ObjectName, written: (&str, &str)) -> Result<bool> {
+fn may_go_on(
+    mode: CreateMode,
+    existing: Option<&CatalogObject>,
+    name: &ObjectName,
+    written: (&str, &str),
+) -> Result<bool> {
     match (mode, existing) {
         (CreateMode::Create, Some(_)) => Err(errors::already_exists(written.0, written.1)),
         (CreateMode::CreateIfNotExists, Some(_)) => Ok(false),
         (CreateMode::CreateOrReplace | CreateMode::Replace, Some(CatalogObject::View(_))) => {
-            let operation = if mode == CreateMode::Replace { "REPLACE TABLE" } else { "CREATE OR REPLACE TABLE" };
+            let operation = if mode == CreateMode::Replace {
+                "REPLACE TABLE"
+            } else {
+                "CREATE OR REPLACE TABLE"
+            };
             Err(errors::view_not_table(&name.parts(), operation))
         }
         (CreateMode::Replace, None) => Err(errors::not_found(&[written.0, written.1])),
@@ -118,20 +149,29 @@ async fn describe(
         Some((format, _)) => format.clone(),
         None => match &create.using {
             Some(source) => source.clone(),
-            None => cx.conf.get("spark.sql.sources.default").unwrap_or_else(|| "delta".to_owned()),
+            None => cx
+                .conf
+                .get("spark.sql.sources.default")
+                .unwrap_or_else(|| "delta".to_owned()),
         },
     };
-    let Some(provider) = Provider::parse(&source) else { return Err(unknown_source(&source)) };
+    let Some(provider) = Provider::parse(&source) else {
+        return Err(unknown_source(&source));
+    };
     let written = match &create.location {
         Some(expr) => Some(cx.location(expr).await?),
         None => None,
     };
     let location = match (&path, written) {
         (Some((_, path)), None) => Some(path.clone()),
-        (Some((_, path)), Some(location)) if cx.display_path(path) != cx.display_path(&location) => {
-            return Err(DeltaError::new("DELTA_CREATE_TABLE_IDENTIFIER_LOCATION_MISMATCH")
-                .param("identifier", format!("delta.`{path}`"))
-                .param("location", location));
+        (Some((_, path)), Some(location))
+            if cx.display_path(path) != cx.display_path(&location) =>
+        {
+            return Err(
+                DeltaError::new("DELTA_CREATE_TABLE_IDENTIFIER_LOCATION_MISMATCH")
+                    .param("identifier", format!("delta.`{path}`"))
+                    .param("location", location),
+            );
         }
         (_, location) => location,
     };
@@ -179,7 +219,9 @@ async fn describe(
 }
 
 fn unknown_source(source: &str) -> DeltaError {
-    let known = ["csv", "json", "orc", "text", "avro", "jdbc", "hive", "iceberg"];
+    let known = [
+        "csv", "json", "orc", "text", "avro", "jdbc", "hive", "iceberg",
+    ];
     if known.contains(&source.to_lowercase().as_str()) {
         return DeltaError::not_supported_yet(format!("A table of format {source}"));
     }
@@ -187,7 +229,12 @@ fn unknown_source(source: &str) -> DeltaError {
 }
 
 /// Columns from a query or from another table.
-async fn add_source(cx: &Context, create: &CreateTable, new: &mut NewTable, text: &str) -> Result<()> {
+async fn add_source(
+    cx: &Context,
+    create: &CreateTable,
+    new: &mut NewTable,
+    text: &str,
+) -> Result<()> {
     match &create.source {
         CreateSource::Columns | CreateSource::ShallowClone { .. } => {}
         CreateSource::Query(query) => {
@@ -199,10 +246,14 @@ async fn add_source(cx: &Context, create: &CreateTable, new: &mut NewTable, text
                         .param("columnName", errors::quoted(&[field.name.to_lowercase()])));
                 }
             }
-            let schema = StructType::new(planned.schema.as_nullable().fields.into_iter().map(|mut field| {
-                field.metadata.retain(|key, _| key == metadata::COMMENT || key == metadata::CHAR_VARCHAR_TYPE);
-                field
-            }));
+            let schema = StructType::new(planned.schema.as_nullable().fields.into_iter().map(
+                |mut field| {
+                    field.metadata.retain(|key, _| {
+                        key == metadata::COMMENT || key == metadata::CHAR_VARCHAR_TYPE
+                    });
+                    field
+                },
+            ));
             new.input = Some(planned.plan);
             new.reads = planned.reads;
             new.schema = Some(schema);
@@ -227,7 +278,9 @@ async fn add_source(cx: &Context, create: &CreateTable, new: &mut NewTable, text
 fn without_mapping(schema: &StructType) -> StructType {
     StructType::new(schema.fields.iter().map(|field| {
         let mut field = field.clone();
-        field.metadata.retain(|key, _| !key.starts_with("delta.columnMapping."));
+        field
+            .metadata
+            .retain(|key, _| !key.starts_with("delta.columnMapping."));
         field
     }))
 }
@@ -242,7 +295,10 @@ fn column_of(definition: &ColumnDefinition) -> StructField {
         field = field.with_metadata(metadata::CURRENT_DEFAULT, default.text.as_str());
     }
     if let Some(rule) = &definition.generated {
-        field = field.with_metadata(metadata::GENERATION_EXPRESSION, deltaic_sql::render::expr(rule));
+        field = field.with_metadata(
+            metadata::GENERATION_EXPRESSION,
+            deltaic_sql::render::expr(rule),
+        );
     }
     field
 }
@@ -250,14 +306,17 @@ fn column_of(definition: &ColumnDefinition) -> StructField {
 fn add_partitions(create: &CreateTable, new: &mut NewTable) -> Result<()> {
     for field in &create.partitioned_by {
         match field {
-            PartitionField::Name(path) if path.len() == 1 => new.partition_by.push(path[0].value.clone()),
+            PartitionField::Name(path) if path.len() == 1 => {
+                new.partition_by.push(path[0].value.clone())
+            }
             PartitionField::Column(definition) => {
                 let column = column_of(definition);
                 new.partition_by.push(column.name.clone());
                 new.schema.get_or_insert_default().fields.push(column);
             }
             PartitionField::Name(_) | PartitionField::Transform(_) => {
-                return Err(DeltaError::new("DELTA_OPERATION_NOT_ALLOWED").param("operation", "Partitioning by expressions"));
+                return Err(DeltaError::new("DELTA_OPERATION_NOT_ALLOWED")
+                    .param("operation", "Partitioning by expressions"));
             }
         }
     }
@@ -266,8 +325,14 @@ fn add_partitions(create: &CreateTable, new: &mut NewTable) -> Result<()> {
 
 async fn make_delta(cx: &Context, new: NewTable) -> Result<SqlResult> {
     let existing = cx.snapshot(&new.store).await?;
-    if new.input.is_some() && new.mode == CreateMode::Replace && existing.is_none() && new.name.is_none() {
-        return Err(DeltaError::new("DELTA_CANNOT_REPLACE_MISSING_TABLE").param("tableName", &new.display));
+    if new.input.is_some()
+        && new.mode == CreateMode::Replace
+        && existing.is_none()
+        && new.name.is_none()
+    {
+        return Err(
+            DeltaError::new("DELTA_CANNOT_REPLACE_MISSING_TABLE").param("tableName", &new.display)
+        );
     }
     let replaces = matches!(new.mode, CreateMode::CreateOrReplace | CreateMode::Replace);
     match (&existing, replaces) {
@@ -298,11 +363,15 @@ async fn write(
 ) -> Result<Option<deltaic_log::transaction::CommitResult>> {
     let schema = create_checks::writable_schema(new)?;
     let defaults = cx.conf.table_defaults();
-    let defaults: Vec<(String, &str)> =
-        defaults.iter().map(|(key, value)| (format!("delta.{key}"), value.as_str())).collect();
+    let defaults: Vec<(String, &str)> = defaults
+        .iter()
+        .map(|(key, value)| (format!("delta.{key}"), value.as_str()))
+        .collect();
     let changes = PropertyChanges::for_create(
         defaults.iter().map(|(key, value)| (key.as_str(), *value)),
-        new.properties.iter().map(|(key, value)| (key.as_str(), value.as_str())),
+        new.properties
+            .iter()
+            .map(|(key, value)| (key.as_str(), value.as_str())),
         &properties::rules(cx),
     )?;
     let checks = constraints::checks_of(cx, &schema, &changes.stored).await?;
@@ -324,7 +393,11 @@ async fn write(
     let commit = cx.commit_context(Some(new.display.clone()));
     let state = cx.session.engine().state();
     let writer = dml::write_context(cx, &state, &commit);
-    Ok(Some(write_table(&writer, &new.store, existing, request).await?.commit))
+    Ok(Some(
+        write_table(&writer, &new.store, existing, request)
+            .await?
+            .commit,
+    ))
 }
 
 /// Gives the table its name.
@@ -332,13 +405,29 @@ fn register(cx: &Context, new: &NewTable) -> Result<()> {
     let Some(name) = &new.name else { return Ok(()) };
     let record = TableRecord {
         name: name.clone(),
-        kind: if new.is_managed() { ObjectKind::Managed } else { ObjectKind::External },
+        kind: if new.is_managed() {
+            ObjectKind::Managed
+        } else {
+            ObjectKind::External
+        },
         provider: new.provider,
         location: new.location.clone(),
         schema: (new.provider == Provider::Parquet).then(|| new.schema.clone().unwrap_or_default()),
-        partition_columns: if new.provider == Provider::Parquet { new.partition_by.clone() } else { Vec::new() },
-        comment: if new.provider == Provider::Parquet { new.comment.clone() } else { None },
-        properties: if new.provider == Provider::Parquet { new.properties.iter().cloned().collect() } else { Default::default() },
+        partition_columns: if new.provider == Provider::Parquet {
+            new.partition_by.clone()
+        } else {
+            Vec::new()
+        },
+        comment: if new.provider == Provider::Parquet {
+            new.comment.clone()
+        } else {
+            None
+        },
+        properties: if new.provider == Provider::Parquet {
+            new.properties.iter().cloned().collect()
+        } else {
+            Default::default()
+        },
         created_ms: cx.now_us.div_euclid(1_000),
     };
     store_record(cx, new.mode, record)
@@ -359,7 +448,10 @@ pub(super) fn store_record(cx: &Context, mode: CreateMode, mut record: TableReco
             if cx.catalog().create_object(&object)? {
                 Ok(())
             } else {
-                Err(errors::already_exists(&record.name.schema, &record.name.name))
+                Err(errors::already_exists(
+                    &record.name.schema,
+                    &record.name.name,
+                ))
             }
         }
     }

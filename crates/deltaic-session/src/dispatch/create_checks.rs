@@ -21,10 +21,12 @@ pub(super) fn writable_schema(new: &NewTable) -> Result<StructType> {
     }
     for field in &schema.fields {
         if field.data_type == DataType::Void && new.input.is_some() {
-            return Err(DeltaError::new("UNSUPPORTED_FEATURE.TABLE_OPERATION").with_text(format!(
-                "Column {} has no type; cast the NULL in the query to one",
-                field.name
-            )));
+            return Err(
+                DeltaError::new("UNSUPPORTED_FEATURE.TABLE_OPERATION").with_text(format!(
+                    "Column {} has no type; cast the NULL in the query to one",
+                    field.name
+                )),
+            );
         }
     }
     Ok(schema)
@@ -36,7 +38,8 @@ fn names(schema: &StructType, partition_by: &[String]) -> Result<()> {
     for field in &schema.fields {
         let name = field.name.to_lowercase();
         if seen.contains(&name) {
-            return Err(DeltaError::new("COLUMN_ALREADY_EXISTS").param("columnName", crate::errors::quoted(&[&name])));
+            return Err(DeltaError::new("COLUMN_ALREADY_EXISTS")
+                .param("columnName", crate::errors::quoted(&[&name])));
         }
         seen.insert(name);
     }
@@ -84,31 +87,46 @@ pub(super) fn matches_existing(cx: &Context, new: &NewTable, existing: &Snapshot
                 .param("schemaDifferences", differences.join("\n"))
                 .with_path(&path));
         }
-        let lower = |names: &[String]| names.iter().map(|name| name.to_lowercase()).collect::<Vec<_>>();
+        let lower = |names: &[String]| {
+            names
+                .iter()
+                .map(|name| name.to_lowercase())
+                .collect::<Vec<_>>()
+        };
         if lower(&new.partition_by) != lower(existing.partition_columns()) {
-            return Err(DeltaError::new("DELTA_CREATE_TABLE_WITH_DIFFERENT_PARTITIONING")
-                .param("path", &path)
-                .param("specifiedColumns", new.partition_by.join(", "))
-                .param("existingColumns", existing.partition_columns().join(", "))
-                .with_path(&path));
+            return Err(
+                DeltaError::new("DELTA_CREATE_TABLE_WITH_DIFFERENT_PARTITIONING")
+                    .param("path", &path)
+                    .param("specifiedColumns", new.partition_by.join(", "))
+                    .param("existingColumns", existing.partition_columns().join(", "))
+                    .with_path(&path),
+            );
         }
     }
     if !new.properties.is_empty() {
-        let given = new.properties.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        let given = new
+            .properties
+            .iter()
+            .map(|(key, value)| (key.as_str(), value.as_str()));
         let changes = PropertyChanges::for_create([], given, &properties::rules(cx))?;
         let stored = &existing.metadata().configuration;
         if &changes.stored != stored {
-            return Err(DeltaError::new("DELTA_CREATE_TABLE_WITH_DIFFERENT_PROPERTY")
-                .param("path", &path)
-                .param("specifiedProperties", lines(&changes.stored))
-                .param("existingProperties", lines(stored))
-                .with_path(&path));
+            return Err(
+                DeltaError::new("DELTA_CREATE_TABLE_WITH_DIFFERENT_PROPERTY")
+                    .param("path", &path)
+                    .param("specifiedProperties", lines(&changes.stored))
+                    .param("existingProperties", lines(stored))
+                    .with_path(&path),
+            );
         }
     }
     Ok(())
 }
 
 fn lines(properties: &BTreeMap<String, String>) -> String {
-    let lines: Vec<String> = properties.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let lines: Vec<String> = properties
+        .iter()
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
     lines.join("\n")
 }

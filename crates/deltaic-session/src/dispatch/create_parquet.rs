@@ -18,40 +18,70 @@ use super::insert_rows::{self, Destination};
 /// `CREATE TABLE … USING parquet`, with or without a query.
 pub(super) async fn make(cx: &Context, new: NewTable) -> Result<SqlResult> {
     if matches!(new.mode, CreateMode::CreateOrReplace | CreateMode::Replace) {
-        let name = new.name.as_ref().map_or_else(|| new.display.clone(), |name| errors::quoted(&name.parts()));
+        let name = new
+            .name
+            .as_ref()
+            .map_or_else(|| new.display.clone(), |name| errors::quoted(&name.parts()));
         return Err(DeltaError::new("UNSUPPORTED_FEATURE.TABLE_OPERATION")
             .param("tableName", name)
             .param("operation", "REPLACE TABLE"));
     }
     let mut schema = new.schema.clone().unwrap_or_default();
     // As the reference does it, partition columns stand at the end.
-    let (last, mut first): (Vec<_>, Vec<_>) = schema
-        .fields
-        .into_iter()
-        .partition(|field| new.partition_by.iter().any(|name| name.eq_ignore_ascii_case(&field.name)));
+    let (last, mut first): (Vec<_>, Vec<_>) = schema.fields.into_iter().partition(|field| {
+        new.partition_by
+            .iter()
+            .any(|name| name.eq_ignore_ascii_case(&field.name))
+    });
     first.extend(last);
     schema.fields = first;
-    if let Some(missing) = new.partition_by.iter().find(|name| schema.field(name).is_none()) {
-        return Err(DeltaError::new("COLUMN_NOT_FOUND").param("colName", errors::quoted(&[missing])).param("caseSensitiveConfig", "\"spark.sql.caseSensitive\""));
+    if let Some(missing) = new
+        .partition_by
+        .iter()
+        .find(|name| schema.field(name).is_none())
+    {
+        return Err(DeltaError::new("COLUMN_NOT_FOUND")
+            .param("colName", errors::quoted(&[missing]))
+            .param("caseSensitiveConfig", "\"spark.sql.caseSensitive\""));
     }
     if new.schema.is_none() {
-        let table = ParquetTable { store: new.store.clone(), record: None, qualifier: Vec::new() };
+        let table = ParquetTable {
+            store: new.store.clone(),
+            record: None,
+            qualifier: Vec::new(),
+        };
         schema = parquet::schema_of(&table).await?;
     }
     if let Some(input) = &new.input {
         if files::holds_data(&new.store).await? {
             return Err(DeltaError::new("LOCATION_ALREADY_EXISTS")
                 .param("location", format!("'{}'", new.store.root()))
-                .param("identifier", new.name.as_ref().map_or_else(|| new.display.clone(), |name| errors::quoted(&name.parts()))));
+                .param(
+                    "identifier",
+                    new.name
+                        .as_ref()
+                        .map_or_else(|| new.display.clone(), |name| errors::quoted(&name.parts())),
+                ));
         }
         let planned = crate::analysis::reorder(input.clone(), &schema)?;
-        let table = Files::new(new.store.clone(), schema.clone(), new.partition_by.clone(), cx.zone());
+        let table = Files::new(
+            new.store.clone(),
+            schema.clone(),
+            new.partition_by.clone(),
+            cx.zone(),
+        );
         parquet::write(cx, &table, planned.into(), &ParquetWrite::Append).await?;
     }
-    let Some(name) = &new.name else { return Ok(SqlResult::empty()) };
+    let Some(name) = &new.name else {
+        return Ok(SqlResult::empty());
+    };
     let record = TableRecord {
         name: name.clone(),
-        kind: if new.is_managed() { ObjectKind::Managed } else { ObjectKind::External },
+        kind: if new.is_managed() {
+            ObjectKind::Managed
+        } else {
+            ObjectKind::External
+        },
         provider: Provider::Parquet,
         location: new.location.clone(),
         schema: Some(schema),
@@ -65,7 +95,11 @@ pub(super) async fn make(cx: &Context, new: NewTable) -> Result<SqlResult> {
 }
 
 /// `INSERT` into a Parquet table.
-pub(super) async fn insert(cx: &Context, insert: &Insert, table: &ParquetTable) -> Result<SqlResult> {
+pub(super) async fn insert(
+    cx: &Context,
+    insert: &Insert,
+    table: &ParquetTable,
+) -> Result<SqlResult> {
     let files = parquet::open(table, cx.zone()).await?;
     let destination = Destination {
         schema: files.schema.clone(),
@@ -80,11 +114,17 @@ pub(super) async fn insert(cx: &Context, insert: &Insert, table: &ParquetTable) 
     let dynamic = cx.dynamic_overwrite();
     let mode = match insert.mode {
         InsertMode::Into => ParquetWrite::Append,
-        InsertMode::Overwrite if dynamic || insert.partition.iter().any(|(_, value)| value.is_some()) => {
+        InsertMode::Overwrite
+            if dynamic || insert.partition.iter().any(|(_, value)| value.is_some()) =>
+        {
             ParquetWrite::OverwritePartitions
         }
         InsertMode::Overwrite => ParquetWrite::Overwrite,
-        _ => return Err(DeltaError::not_supported_yet("REPLACE WHERE on a table that is not a Delta table")),
+        _ => {
+            return Err(DeltaError::not_supported_yet(
+                "REPLACE WHERE on a table that is not a Delta table",
+            ));
+        }
     };
     parquet::write(cx, &files, shaped.plan.into(), &mode).await?;
     Ok(SqlResult::empty())

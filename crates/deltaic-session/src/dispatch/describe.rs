@@ -39,13 +39,21 @@ pub(super) async fn table(cx: &Context, describe: &DescribeTable) -> Result<SqlR
         Target::Delta(table) => {
             let snapshot = table.snapshot(cx).await?;
             partition_rows(&mut rows, &schema, snapshot.partition_columns());
-            clustering_rows(&mut rows, &schema, &deltaic_maintenance::detail::clustering_columns(&snapshot));
+            clustering_rows(
+                &mut rows,
+                &schema,
+                &deltaic_maintenance::detail::clustering_columns(&snapshot),
+            );
             if describe.extended {
                 delta_details(&mut rows, table, &snapshot);
             }
         }
         Target::Parquet(table) => {
-            let columns = table.record.as_ref().map(|record| record.partition_columns.clone()).unwrap_or_default();
+            let columns = table
+                .record
+                .as_ref()
+                .map(|record| record.partition_columns.clone())
+                .unwrap_or_default();
             partition_rows(&mut rows, &schema, &columns);
             if describe.extended {
                 parquet_details(cx, &mut rows, table);
@@ -63,17 +71,29 @@ pub(super) async fn table(cx: &Context, describe: &DescribeTable) -> Result<SqlR
 fn answer(rows: Vec<Row>) -> Result<SqlResult> {
     let rows: Vec<Vec<Value>> = rows
         .into_iter()
-        .map(|(name, data_type, comment)| vec![Value::text(name), Value::text(data_type), Value::optional(comment)])
+        .map(|(name, data_type, comment)| {
+            vec![
+                Value::text(name),
+                Value::text(data_type),
+                Value::optional(comment),
+            ]
+        })
         .collect();
     SqlResult::from_rows(text_columns(&["col_name", "data_type", "comment?"]), &rows)
 }
 
 fn type_text(field: &StructField) -> String {
-    field.char_varchar().map_or_else(|| field.data_type.simple_string(), str::to_owned)
+    field
+        .char_varchar()
+        .map_or_else(|| field.data_type.simple_string(), str::to_owned)
 }
 
 fn column_row(field: &StructField) -> Row {
-    (field.name.clone(), type_text(field), field.comment().map(str::to_owned))
+    (
+        field.name.clone(),
+        type_text(field),
+        field.comment().map(str::to_owned),
+    )
 }
 
 fn line(name: &str, value: impl Into<String>) -> Row {
@@ -82,7 +102,11 @@ fn line(name: &str, value: impl Into<String>) -> Row {
 
 fn header(rows: &mut Vec<Row>, title: &str) {
     rows.push(line(title, ""));
-    rows.push(("# col_name".to_owned(), "data_type".to_owned(), Some("comment".to_owned())));
+    rows.push((
+        "# col_name".to_owned(),
+        "data_type".to_owned(),
+        Some("comment".to_owned()),
+    ));
 }
 
 fn partition_rows(rows: &mut Vec<Row>, schema: &StructType, columns: &[String]) {
@@ -90,7 +114,12 @@ fn partition_rows(rows: &mut Vec<Row>, schema: &StructType, columns: &[String]) 
         return;
     }
     header(rows, "# Partition Information");
-    rows.extend(columns.iter().filter_map(|name| schema.field(name)).map(column_row));
+    rows.extend(
+        columns
+            .iter()
+            .filter_map(|name| schema.field(name))
+            .map(column_row),
+    );
 }
 
 fn clustering_rows(rows: &mut Vec<Row>, schema: &StructType, columns: &[String]) {
@@ -101,13 +130,20 @@ fn clustering_rows(rows: &mut Vec<Row>, schema: &StructType, columns: &[String])
     for name in columns {
         let path: Vec<&str> = name.split('.').collect();
         if let Some(field) = schema.field_at(&path) {
-            rows.push((name.clone(), type_text(field), field.comment().map(str::to_owned)));
+            rows.push((
+                name.clone(),
+                type_text(field),
+                field.comment().map(str::to_owned),
+            ));
         }
     }
 }
 
 fn delta_details(rows: &mut Vec<Row>, table: &DeltaTable, snapshot: &Snapshot) {
-    let external = table.record.as_ref().is_some_and(|record| record.kind == ObjectKind::External);
+    let external = table
+        .record
+        .as_ref()
+        .is_some_and(|record| record.kind == ObjectKind::External);
     rows.push(line("", ""));
     rows.push(line("# Detailed Table Information", ""));
     rows.push(line("Name", table.display()));
@@ -117,8 +153,10 @@ fn delta_details(rows: &mut Vec<Row>, table: &DeltaTable, snapshot: &Snapshot) {
     }
     rows.push(line("Location", snapshot.store().root().to_string()));
     rows.push(line("Provider", "delta"));
-    let pairs: Vec<String> =
-        properties::show(&TableState::of(snapshot)).into_iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let pairs: Vec<String> = properties::show(&TableState::of(snapshot))
+        .into_iter()
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
     rows.push(line("Table Properties", format!("[{}]", pairs.join(","))));
 }
 
@@ -139,14 +177,21 @@ fn parquet_details(cx: &Context, rows: &mut Vec<Row>, table: &ParquetTable) {
     rows.push(line("Table", record.name.name.as_str()));
     rows.push(line("Created Time", created(cx, record.created_ms)));
     rows.push(line("Last Access", "UNKNOWN"));
-    rows.push(line("Created By", concat!("Deltaic ", env!("CARGO_PKG_VERSION"))));
+    rows.push(line(
+        "Created By",
+        concat!("Deltaic ", env!("CARGO_PKG_VERSION")),
+    ));
     rows.push(line("Type", record.kind.as_str()));
     rows.push(line("Provider", "parquet"));
     if let Some(comment) = &record.comment {
         rows.push(line("Comment", comment.as_str()));
     }
     if !record.properties.is_empty() {
-        let pairs: Vec<String> = record.properties.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let pairs: Vec<String> = record
+            .properties
+            .iter()
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
         rows.push(line("Table Properties", format!("[{}]", pairs.join(", "))));
     }
     rows.push(line("Location", table.store.root().to_string()));
@@ -162,16 +207,30 @@ fn view_details(cx: &Context, rows: &mut Vec<Row>, view: &ViewRecord) {
     }
     rows.push(line("Created Time", created(cx, view.created_ms)));
     rows.push(line("Last Access", "UNKNOWN"));
-    rows.push(line("Created By", concat!("Deltaic ", env!("CARGO_PKG_VERSION"))));
+    rows.push(line(
+        "Created By",
+        concat!("Deltaic ", env!("CARGO_PKG_VERSION")),
+    ));
     rows.push(line("Type", "VIEW"));
     if let Some(comment) = &view.comment {
         rows.push(line("Comment", comment.as_str()));
     }
     rows.push(line("View Text", view.text.as_str()));
     rows.push(line("View Original Text", view.text.as_str()));
-    rows.push(line("View Catalog and Namespace", errors::quoted_if_needed(&[&view.context.catalog, &view.context.schema])));
-    let columns: Vec<String> = view.schema.fields.iter().map(|field| errors::quoted_if_needed(&[&field.name])).collect();
-    rows.push(line("View Query Output Columns", format!("[{}]", columns.join(", "))));
+    rows.push(line(
+        "View Catalog and Namespace",
+        errors::quoted_if_needed(&[&view.context.catalog, &view.context.schema]),
+    ));
+    let columns: Vec<String> = view
+        .schema
+        .fields
+        .iter()
+        .map(|field| errors::quoted_if_needed(&[&field.name]))
+        .collect();
+    rows.push(line(
+        "View Query Output Columns",
+        format!("[{}]", columns.join(", ")),
+    ));
 }
 
 /// `DESCRIBE TABLE t c`.
@@ -184,7 +243,10 @@ fn one_column(schema: &StructType, path: &[&str], target: &Target) -> Result<Sql
         ("data_type", type_text(field)),
         ("comment", field.comment().unwrap_or("NULL").to_owned()),
     ];
-    let rows: Vec<Vec<Value>> = rows.into_iter().map(|(name, value)| vec![Value::text(name), Value::text(value)]).collect();
+    let rows: Vec<Vec<Value>> = rows
+        .into_iter()
+        .map(|(name, value)| vec![Value::text(name), Value::text(value)])
+        .collect();
     SqlResult::from_rows(text_columns(&["info_name", "info_value"]), &rows)
 }
 
@@ -197,14 +259,28 @@ pub(super) async fn query(cx: &Context, query: &Query, text: &str) -> Result<Sql
 /// `DESCRIBE FUNCTION`.
 pub(super) async fn function(cx: &Context, describe: &DescribeFunction) -> Result<SqlResult> {
     let name = cx.texts(&describe.function).await?.join(".");
-    if !cx.session.function_names().iter().any(|known| known.eq_ignore_ascii_case(&name)) {
+    if !cx
+        .session
+        .function_names()
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(&name))
+    {
         return Err(DeltaError::new("UNRESOLVED_ROUTINE")
             .param("routineName", errors::quoted(&[&name]))
             .param(
                 "searchPath",
-                format!("[`system`.`builtin`, `system`.`session`, {}]", errors::quoted(&[&cx.current.catalog, &cx.current.schema])),
+                format!(
+                    "[`system`.`builtin`, `system`.`session`, {}]",
+                    errors::quoted(&[&cx.current.catalog, &cx.current.schema])
+                ),
             ));
     }
-    let rows = [vec![Value::text(format!("Function: {name}"))], vec![Value::text("Usage: a built-in function")]];
-    SqlResult::from_rows(StructType::new([column("function_desc", DataType::String, false)]), &rows)
+    let rows = [
+        vec![Value::text(format!("Function: {name}"))],
+        vec![Value::text("Usage: a built-in function")],
+    ];
+    SqlResult::from_rows(
+        StructType::new([column("function_desc", DataType::String, false)]),
+        &rows,
+    )
 }

@@ -21,7 +21,10 @@ use super::constraints;
 pub(super) async fn delete(cx: &Context, delete: &Delete, text: &str) -> Result<SqlResult> {
     let (table, snapshot) = changeable(cx, &delete.table, "DELETE").await?;
     let scope = scope_of(&table, &snapshot, delete.alias.as_ref());
-    let mut request = deltaic_datafusion::Delete { qualifier: None::<TableReference>, ..Default::default() };
+    let mut request = deltaic_datafusion::Delete {
+        qualifier: None::<TableReference>,
+        ..Default::default()
+    };
     if let Some(condition) = &delete.condition {
         let bound = analysis::condition(cx, condition, &scope, text).await?;
         request.predicate_text = Some(bound.catalyst);
@@ -38,8 +41,15 @@ pub(super) async fn delete(cx: &Context, delete: &Delete, text: &str) -> Result<
 pub(super) async fn update(cx: &Context, update: &Update, text: &str) -> Result<SqlResult> {
     let (table, snapshot) = changeable(cx, &update.table, "UPDATE").await?;
     let scope = scope_of(&table, &snapshot, update.alias.as_ref());
-    let mut request = deltaic_datafusion::Update { qualifier: None::<TableReference>, ..Default::default() };
-    let list: Vec<_> = update.assignments.iter().map(|set| (set.column.clone(), set.value.clone())).collect();
+    let mut request = deltaic_datafusion::Update {
+        qualifier: None::<TableReference>,
+        ..Default::default()
+    };
+    let list: Vec<_> = update
+        .assignments
+        .iter()
+        .map(|set| (set.column.clone(), set.value.clone()))
+        .collect();
     request.assignments = analysis::update(cx, &list, &scope).await?;
     if let Some(condition) = &update.condition {
         let bound = analysis::condition(cx, condition, &scope, text).await?;
@@ -67,10 +77,17 @@ pub(super) async fn truncate(cx: &Context, truncate: &Truncate) -> Result<SqlRes
             crate::parquet::truncate(table).await?;
             return Ok(SqlResult::empty());
         }
-        Target::View(view) => return Err(errors::view_not_table(&resolve::view_qualifier(view), "TRUNCATE TABLE")),
+        Target::View(view) => {
+            return Err(errors::view_not_table(
+                &resolve::view_qualifier(view),
+                "TRUNCATE TABLE",
+            ));
+        }
     };
     if cx.profile() == Profile::Delta40 {
-        return Err(DeltaError::new("_LEGACY_ERROR_TEMP_1121").param("cmd", "truncates").param("table", table.display()));
+        return Err(DeltaError::new("_LEGACY_ERROR_TEMP_1121")
+            .param("cmd", "truncates")
+            .param("table", table.display()));
     }
     let snapshot = table.snapshot(cx).await?;
     let commit = cx.commit_context(Some(table.display()));
@@ -106,10 +123,23 @@ async fn changeable(cx: &Context, name: &Name, operation: &str) -> Result<(Delta
         Target::Parquet(table) => Err(DeltaError::new("UNSUPPORTED_FEATURE.TABLE_OPERATION")
             .param("tableName", errors::quoted(&table.qualifier))
             // As the reference's plans are called: DELETE, but UPDATE TABLE.
-            .param("operation", if operation == "UPDATE" { "UPDATE TABLE" } else { operation })),
+            .param(
+                "operation",
+                if operation == "UPDATE" {
+                    "UPDATE TABLE"
+                } else {
+                    operation
+                },
+            )),
         Target::View(view) => Err(DeltaError::new("DELTA_UNSUPPORTED_SOURCE")
             .param("operation", operation)
-            .param("plan", format!("Some(View ({}))", errors::quoted(&resolve::view_qualifier(&view))))),
+            .param(
+                "plan",
+                format!(
+                    "Some(View ({}))",
+                    errors::quoted(&resolve::view_qualifier(&view))
+                ),
+            )),
     }
 }
 
@@ -126,5 +156,8 @@ fn affected(cx: &Context, report: &DmlReport) -> Result<SqlResult> {
         cx.committed(result);
     }
     let rows = i64::try_from(report.affected_rows).unwrap_or(i64::MAX);
-    SqlResult::from_rows(StructType::new([StructField::nullable("num_affected_rows", DataType::Long)]), &[vec![Value::Long(rows)]])
+    SqlResult::from_rows(
+        StructType::new([StructField::nullable("num_affected_rows", DataType::Long)]),
+        &[vec![Value::Long(rows)]],
+    )
 }

@@ -21,8 +21,15 @@ pub(super) async fn drop_table(cx: &Context, drop: &Drop) -> Result<SqlResult> {
     }
     let name = match resolve::object_name(cx, &parts, &cx.current) {
         Ok(name) => name,
-        Err(error) if error.kind() == ErrorKind::NotFound || error.class() == Some("CATALOG_NOT_FOUND") => {
-            return if drop.if_exists { Ok(SqlResult::empty()) } else { Err(errors::not_found(&parts)) };
+        Err(error)
+            if error.kind() == ErrorKind::NotFound
+                || error.class() == Some("CATALOG_NOT_FOUND") =>
+        {
+            return if drop.if_exists {
+                Ok(SqlResult::empty())
+            } else {
+                Err(errors::not_found(&parts))
+            };
         }
         Err(error) => return Err(error),
     };
@@ -44,7 +51,9 @@ pub(super) async fn drop_table(cx: &Context, drop: &Drop) -> Result<SqlResult> {
 
 /// Takes a name away and, for a managed table, its files.
 pub(super) async fn drop_object(cx: &Context, name: &ObjectName) -> Result<()> {
-    let Some(object) = cx.catalog().object(name)? else { return Ok(()) };
+    let Some(object) = cx.catalog().object(name)? else {
+        return Ok(());
+    };
     let mut managed = None;
     if let CatalogObject::Table(table) = &object {
         let store = cx.store(&cx.catalog().table_path(table)?)?;
@@ -74,10 +83,17 @@ pub(super) async fn refresh(cx: &Context, name: &Name) -> Result<SqlResult> {
 
 /// `ANALYZE TABLE`: Delta keeps its own statistics.
 pub(super) async fn analyze(cx: &Context, analyze: &Analyze) -> Result<SqlResult> {
-    let Some(name) = analyze.name.as_ref().filter(|_| !analyze.tables) else { return Ok(SqlResult::empty()) };
+    let Some(name) = analyze.name.as_ref().filter(|_| !analyze.tables) else {
+        return Ok(SqlResult::empty());
+    };
     match resolve::target(cx, name).await?.0 {
-        Target::Delta(_) => Err(DeltaError::new("NOT_SUPPORTED_COMMAND_FOR_V2_TABLE").param("cmd", "ANALYZE TABLE")),
+        Target::Delta(_) => {
+            Err(DeltaError::new("NOT_SUPPORTED_COMMAND_FOR_V2_TABLE").param("cmd", "ANALYZE TABLE"))
+        }
         Target::Parquet(_) => Ok(SqlResult::empty()),
-        Target::View(view) => Err(errors::view_not_table(&resolve::view_qualifier(&view), "ANALYZE TABLE")),
+        Target::View(view) => Err(errors::view_not_table(
+            &resolve::view_qualifier(&view),
+            "ANALYZE TABLE",
+        )),
     }
 }

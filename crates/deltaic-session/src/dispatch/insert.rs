@@ -27,11 +27,19 @@ pub(super) async fn insert(cx: &Context, insert: &Insert, text: &str) -> Result<
         Target::Delta(table) if table.travel.is_some() => Err(errors::not_found(&parts)),
         Target::Delta(table) => into_delta(cx, insert, &table, text).await,
         Target::Parquet(table) => create_parquet::insert(cx, insert, &table).await,
-        Target::View(view) => Err(errors::view_not_table(&resolve::view_qualifier(&view), "INSERT")),
+        Target::View(view) => Err(errors::view_not_table(
+            &resolve::view_qualifier(&view),
+            "INSERT",
+        )),
     }
 }
 
-async fn into_delta(cx: &Context, insert: &Insert, table: &DeltaTable, text: &str) -> Result<SqlResult> {
+async fn into_delta(
+    cx: &Context,
+    insert: &Insert,
+    table: &DeltaTable,
+    text: &str,
+) -> Result<SqlResult> {
     let snapshot = table.snapshot(cx).await?;
     let widen = insert.with_schema_evolution || cx.conf.delta("schema.autoMerge.enabled");
     let destination = Destination {
@@ -44,7 +52,10 @@ async fn into_delta(cx: &Context, insert: &Insert, table: &DeltaTable, text: &st
         widen,
     };
     let shaped = insert_rows::shape(cx, insert, &destination).await?;
-    let schema = shaped.schema.clone().unwrap_or_else(|| snapshot.schema().as_ref().clone());
+    let schema = shaped
+        .schema
+        .clone()
+        .unwrap_or_else(|| snapshot.schema().as_ref().clone());
     let checks = constraints::checks_of(cx, &schema, &snapshot.metadata().configuration).await?;
     let new_table = match shaped.schema {
         Some(schema) => Some(widened(&snapshot, schema)?),
@@ -56,11 +67,20 @@ async fn into_delta(cx: &Context, insert: &Insert, table: &DeltaTable, text: &st
     let report = match scope_of(cx, insert, &destination, text).await? {
         None => {
             let reads_target = shaped.reads.contains(&snapshot.store().root().to_string());
-            let request = Append { checks, table: new_table, reads_target, ..Append::new(shaped.plan) };
+            let request = Append {
+                checks,
+                table: new_table,
+                reads_target,
+                ..Append::new(shaped.plan)
+            };
             deltaic_datafusion::append(&writer, &snapshot, request).await?
         }
         Some(scope) => {
-            let request = Overwrite { checks, table: new_table, ..Overwrite::new(shaped.plan, scope) };
+            let request = Overwrite {
+                checks,
+                table: new_table,
+                ..Overwrite::new(shaped.plan, scope)
+            };
             deltaic_datafusion::overwrite(&writer, &snapshot, request).await?
         }
     };
@@ -69,13 +89,24 @@ async fn into_delta(cx: &Context, insert: &Insert, table: &DeltaTable, text: &st
 }
 
 /// What the statement replaces; nothing where it only adds.
-async fn scope_of(cx: &Context, insert: &Insert, destination: &Destination, text: &str) -> Result<Option<OverwriteScope>> {
+async fn scope_of(
+    cx: &Context,
+    insert: &Insert,
+    destination: &Destination,
+    text: &str,
+) -> Result<Option<OverwriteScope>> {
     let condition = match &insert.mode {
         InsertMode::Into => return Ok(None),
         InsertMode::ReplaceWhere(condition) => condition.clone(),
-        InsertMode::ReplaceUsing(_) => return Err(DeltaError::not_supported_yet("INSERT INTO … REPLACE USING")),
-        InsertMode::ReplaceOn(_) => return Err(DeltaError::not_supported_yet("INSERT INTO … REPLACE ON")),
-        InsertMode::Directory => return Err(DeltaError::not_supported_yet("INSERT OVERWRITE DIRECTORY")),
+        InsertMode::ReplaceUsing(_) => {
+            return Err(DeltaError::not_supported_yet("INSERT INTO … REPLACE USING"));
+        }
+        InsertMode::ReplaceOn(_) => {
+            return Err(DeltaError::not_supported_yet("INSERT INTO … REPLACE ON"));
+        }
+        InsertMode::Directory => {
+            return Err(DeltaError::not_supported_yet("INSERT OVERWRITE DIRECTORY"));
+        }
         InsertMode::Overwrite => {
             if cx.dynamic_overwrite() {
                 return Ok(Some(OverwriteScope::DynamicPartitions));
@@ -106,10 +137,18 @@ fn static_condition(insert: &Insert) -> Result<Option<Expr>> {
     let mut texts = Vec::new();
     for (column, value) in &insert.partition {
         if let Some(value) = value {
-            texts.push(format!("{} <=> {}", errors::quoted(&[&column.value]), deltaic_sql::render::expr(value)));
+            texts.push(format!(
+                "{} <=> {}",
+                errors::quoted(&[&column.value]),
+                deltaic_sql::render::expr(value)
+            ));
         }
     }
-    if texts.is_empty() { Ok(None) } else { deltaic_sql::parse_expr(&texts.join(" AND ")).map(Some) }
+    if texts.is_empty() {
+        Ok(None)
+    } else {
+        deltaic_sql::parse_expr(&texts.join(" AND ")).map(Some)
+    }
 }
 
 /// The table with a wider schema: new columns get ids where the table maps columns.
@@ -119,7 +158,9 @@ fn widened(snapshot: &Snapshot, mut schema: StructType) -> Result<NewTable> {
         let fresh = || format!("col-{}", uuid::Uuid::new_v4());
         let highest = mapping::highest_id(&schema);
         let last = mapping::assign(&mut schema, highest, PhysicalName::Fresh(&fresh));
-        metadata.configuration.insert(mapping::MAX_COLUMN_ID.to_owned(), last.to_string());
+        metadata
+            .configuration
+            .insert(mapping::MAX_COLUMN_ID.to_owned(), last.to_string());
     }
     metadata.schema_string = schema.to_json();
     let protocol = upgraded_protocol(snapshot.protocol(), &metadata, &ProtocolUpgrade::default())?;

@@ -45,16 +45,33 @@ pub(crate) async fn shape(cx: &Context, insert: &Insert, to: &Destination) -> Re
         partition: &insert.partition,
     };
     let planned = analysis::insert(cx, &insert.source, &target).await?;
-    let extra = planned.schema.fields.get(to.schema.fields.len()..).unwrap_or_default();
-    let schema = if extra.is_empty() { None } else { Some(grown(to, extra)?) };
-    Ok(Shaped { plan: planned.plan, schema, reads: planned.reads })
+    let extra = planned
+        .schema
+        .fields
+        .get(to.schema.fields.len()..)
+        .unwrap_or_default();
+    let schema = if extra.is_empty() {
+        None
+    } else {
+        Some(grown(to, extra)?)
+    };
+    Ok(Shaped {
+        plan: planned.plan,
+        schema,
+        reads: planned.reads,
+    })
 }
 
 fn check_partition_clause(insert: &Insert, to: &Destination) -> Result<()> {
     for (column, _) in &insert.partition {
         let name = &column.value;
-        if !to.partition_columns.iter().any(|own| own.eq_ignore_ascii_case(name)) {
-            return Err(DeltaError::new("NON_PARTITION_COLUMN").param("columnName", errors::quoted(&[name])));
+        if !to
+            .partition_columns
+            .iter()
+            .any(|own| own.eq_ignore_ascii_case(name))
+        {
+            return Err(DeltaError::new("NON_PARTITION_COLUMN")
+                .param("columnName", errors::quoted(&[name])));
         }
     }
     if insert.if_partition_not_exists {
@@ -68,7 +85,11 @@ fn check_partition_clause(insert: &Insert, to: &Destination) -> Result<()> {
 /// The schema with columns that the source has more, or the refusal to add them.
 fn grown(to: &Destination, extra: &[StructField]) -> Result<StructType> {
     let mut wider = to.schema.clone();
-    wider.fields.extend(extra.iter().map(|field| StructField::nullable(&field.name, field.data_type.as_nullable())));
+    wider.fields.extend(
+        extra
+            .iter()
+            .map(|field| StructField::nullable(&field.name, field.data_type.as_nullable())),
+    );
     if !to.widen {
         return Err(schema_mismatch(to, &wider));
     }
@@ -92,7 +113,9 @@ fn schema_mismatch(to: &Destination, data: &StructType) -> DeltaError {
             tree(&to.schema),
             tree(data)
         );
-        return DeltaError::new("_LEGACY_ERROR_TEMP_DELTA_0007").param("message", &text).with_text(text);
+        return DeltaError::new("_LEGACY_ERROR_TEMP_DELTA_0007")
+            .param("message", &text)
+            .with_text(text);
     }
     let whole = DeltaError::new("DELTA_METADATA_MISMATCH");
     let detail = DeltaError::new("DELTA_METADATA_MISMATCH.SCHEMA_MISMATCH")
@@ -100,8 +123,14 @@ fn schema_mismatch(to: &Destination, data: &StructType) -> DeltaError {
         .param("tableSchema", to.schema.as_nullable().tree_string())
         .param("dataSchema", data.as_nullable().tree_string());
     let own = detail.text();
-    let own = own.strip_prefix(&whole.text()).unwrap_or(&own).trim_start().to_owned();
+    let own = own
+        .strip_prefix(&whole.text())
+        .unwrap_or(&own)
+        .trim_start()
+        .to_owned();
     whole
         .with_sub_error(DeltaError::new("DELTA_METADATA_MISMATCH.SCHEMA_MISMATCH").with_text(own))
-        .with_hint("SET spark.databricks.delta.schema.autoMerge.enabled = true lets a write add columns")
+        .with_hint(
+            "SET spark.databricks.delta.schema.autoMerge.enabled = true lets a write add columns",
+        )
 }

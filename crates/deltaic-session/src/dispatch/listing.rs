@@ -47,9 +47,14 @@ pub(super) async fn show_views(cx: &Context, show: &ShowTables) -> Result<SqlRes
 }
 
 /// `SHOW TABLE EXTENDED LIKE`.
-pub(super) async fn show_table_extended(cx: &Context, show: &ShowTableExtended) -> Result<SqlResult> {
+pub(super) async fn show_table_extended(
+    cx: &Context,
+    show: &ShowTableExtended,
+) -> Result<SqlResult> {
     if show.partition.is_some() {
-        return Err(DeltaError::not_supported_yet("SHOW TABLE EXTENDED with PARTITION"));
+        return Err(DeltaError::not_supported_yet(
+            "SHOW TABLE EXTENDED with PARTITION",
+        ));
     }
     let schema = schema_of(cx, show.schema.as_ref()).await?;
     let mut fields = columns("tableName").fields;
@@ -59,7 +64,9 @@ pub(super) async fn show_table_extended(cx: &Context, show: &ShowTableExtended) 
         if !fits(Some(&show.pattern), &name) {
             continue;
         }
-        let Some(object) = cx.catalog().object(&schema.object(&name))? else { continue };
+        let Some(object) = cx.catalog().object(&schema.object(&name))? else {
+            continue;
+        };
         let mut row = listed(&schema.schema, &name, false);
         row.push(Value::text(information(cx, &object).await?));
         rows.push(row);
@@ -69,12 +76,20 @@ pub(super) async fn show_table_extended(cx: &Context, show: &ShowTableExtended) 
 
 /// `SHOW FUNCTIONS`: the built-in functions.
 pub(super) fn show_functions(cx: &Context, show: &ShowFunctions) -> Result<SqlResult> {
-    let mut names = if show.scope.as_deref() == Some("USER") { Vec::new() } else { cx.session.function_names() };
+    let mut names = if show.scope.as_deref() == Some("USER") {
+        Vec::new()
+    } else {
+        cx.session.function_names()
+    };
     names.sort();
     names.dedup();
     let rows: Vec<Vec<Value>> = names
         .into_iter()
-        .filter(|name| show.pattern.as_deref().is_none_or(|pattern| matches_pattern(pattern, name)))
+        .filter(|name| {
+            show.pattern
+                .as_deref()
+                .is_none_or(|pattern| matches_pattern(pattern, name))
+        })
         .map(|name| vec![Value::text(name)])
         .collect();
     SqlResult::from_rows(text_columns(&["function"]), &rows)
@@ -102,7 +117,11 @@ fn columns(title: &str) -> StructType {
 }
 
 fn listed(schema: &str, name: &str, temporary: bool) -> Vec<Value> {
-    vec![Value::text(schema), Value::text(name), Value::Boolean(temporary)]
+    vec![
+        Value::text(schema),
+        Value::text(name),
+        Value::Boolean(temporary),
+    ]
 }
 
 /// The lines that SHOW TABLE EXTENDED prints about an object.
@@ -110,7 +129,9 @@ async fn information(cx: &Context, object: &CatalogObject) -> Result<String> {
     let mut lines = Vec::new();
     let name = match object {
         CatalogObject::Table(table) => table.name.clone(),
-        CatalogObject::View(ViewRecord { name: Some(name), .. }) => name.clone(),
+        CatalogObject::View(ViewRecord {
+            name: Some(name), ..
+        }) => name.clone(),
         CatalogObject::View(_) => return Ok(String::new()),
     };
     lines.push(format!("Catalog: {}", name.catalog));
@@ -120,7 +141,10 @@ async fn information(cx: &Context, object: &CatalogObject) -> Result<String> {
         CatalogObject::Table(table) => {
             lines.push(format!("Type: {}", table.kind.as_str()));
             lines.push(format!("Provider: {}", table.provider.as_str()));
-            lines.push(format!("Location: {}", cx.display_path(&cx.catalog().table_path(table)?)));
+            lines.push(format!(
+                "Location: {}",
+                cx.display_path(&cx.catalog().table_path(table)?)
+            ));
             cx.table_schema(table).await?
         }
         CatalogObject::View(view) => {

@@ -26,7 +26,10 @@ pub(super) async fn vacuum(cx: &Context, vacuum: &Vacuum, text: &str) -> Result<
     };
     let retain_hours = match &vacuum.retain_hours {
         Some(expr) => Some(literal::number(expr).ok_or_else(|| {
-            DeltaError::unclassed("java.lang.IllegalArgumentException", "RETAIN takes a number of hours")
+            DeltaError::unclassed(
+                "java.lang.IllegalArgumentException",
+                "RETAIN takes a number of hours",
+            )
         })?),
         None => None,
     };
@@ -44,13 +47,24 @@ pub(super) async fn vacuum(cx: &Context, vacuum: &Vacuum, text: &str) -> Result<
         profile: cx.profile(),
         retention_check: cx.conf.delta("retentionDurationCheck.enabled"),
         ignore_retention_window: cx.conf.delta("vacuum.retentionWindowIgnore.enabled"),
-        logging: cx.conf.get("spark.databricks.delta.vacuum.logging.enabled").map(|text| text.trim().eq_ignore_ascii_case("true")),
+        logging: cx
+            .conf
+            .get("spark.databricks.delta.vacuum.logging.enabled")
+            .map(|text| text.trim().eq_ignore_ascii_case("true")),
         lite_by_default: cx.conf.delta("vacuum.lite.enabled"),
         ..VacuumOptions::default()
     };
     let commit = cx.commit_context(Some(table.display()));
     let progress = cx.session.progress();
-    let report = deltaic_maintenance::vacuum::run(&table.store, &request, inventory, &options, &commit, progress.as_deref()).await?;
+    let report = deltaic_maintenance::vacuum::run(
+        &table.store,
+        &request,
+        inventory,
+        &options,
+        &commit,
+        progress.as_deref(),
+    )
+    .await?;
     if let Some(version) = report.end_version {
         cx.committed_version(version);
     }
@@ -60,13 +74,27 @@ pub(super) async fn vacuum(cx: &Context, vacuum: &Vacuum, text: &str) -> Result<
     for (path, reason) in &report.failed {
         cx.note(format!("{path} could not be deleted: {reason}"));
     }
-    let paths = if report.dry_run { report.paths } else { vec![report.table] };
-    let rows: Vec<Vec<Value>> = paths.into_iter().map(|path| vec![Value::text(path)]).collect();
-    SqlResult::from_rows(StructType::new([StructField::nullable("path", DataType::String)]), &rows)
+    let paths = if report.dry_run {
+        report.paths
+    } else {
+        vec![report.table]
+    };
+    let rows: Vec<Vec<Value>> = paths
+        .into_iter()
+        .map(|path| vec![Value::text(path)])
+        .collect();
+    SqlResult::from_rows(
+        StructType::new([StructField::nullable("path", DataType::String)]),
+        &rows,
+    )
 }
 
 /// The rows of `USING INVENTORY`, whose first four columns have fixed names and types.
-async fn inventory_rows(cx: &Context, inventory: &Inventory, text: &str) -> Result<InventoryStream> {
+async fn inventory_rows(
+    cx: &Context,
+    inventory: &Inventory,
+    text: &str,
+) -> Result<InventoryStream> {
     let planned = match inventory {
         Inventory::Query(query) => analysis::query(cx, query, text).await?,
         Inventory::Table(name) => {
@@ -74,23 +102,47 @@ async fn inventory_rows(cx: &Context, inventory: &Inventory, text: &str) -> Resu
             let texts: Vec<String> = parts.iter().map(|part| part.value.clone()).collect();
             // The reference looks for a Delta table here and says so where there is none.
             match resolve::lookup(cx, &texts).await? {
-                Some(Target::Delta(_) | Target::View(_) | Target::Parquet(_)) => analysis::table(cx, &parts).await?,
+                Some(Target::Delta(_) | Target::View(_) | Target::Parquet(_)) => {
+                    analysis::table(cx, &parts).await?
+                }
                 None => return Err(errors::delta_only("VACUUM")),
             }
         }
     };
     let wanted = inventory_schema();
     let fits = planned.schema.fields.len() >= wanted.fields.len()
-        && wanted.fields.iter().all(|field| planned.schema.fields.iter().any(|own| same_column(own, field)))
-        && wanted.fields.iter().zip(&planned.schema.fields).all(|(field, own)| same_column(own, field));
+        && wanted.fields.iter().all(|field| {
+            planned
+                .schema
+                .fields
+                .iter()
+                .any(|own| same_column(own, field))
+        })
+        && wanted
+            .fields
+            .iter()
+            .zip(&planned.schema.fields)
+            .all(|(field, own)| same_column(own, field));
     if !fits {
-        return Err(DeltaError::new("DELTA_INVALID_INVENTORY_SCHEMA").param("expectedSchema", wanted.tree_string()));
+        return Err(DeltaError::new("DELTA_INVALID_INVENTORY_SCHEMA")
+            .param("expectedSchema", wanted.tree_string()));
     }
     let schema = planned.schema.clone();
     let batches = analysis::stream(cx, planned).await?;
     let rows = batches.map(move |batch| {
-        let answer = SqlResult { schema: schema.clone(), batches: vec![batch?], ..SqlResult::empty() };
-        Ok::<_, DeltaError>(answer.rows().into_iter().filter_map(inventory_row).map(Ok).collect::<Vec<_>>())
+        let answer = SqlResult {
+            schema: schema.clone(),
+            batches: vec![batch?],
+            ..SqlResult::empty()
+        };
+        Ok::<_, DeltaError>(
+            answer
+                .rows()
+                .into_iter()
+                .filter_map(inventory_row)
+                .map(Ok)
+                .collect::<Vec<_>>(),
+        )
     });
     Ok(rows
         .flat_map(|rows| match rows {
@@ -116,45 +168,85 @@ fn inventory_schema() -> StructType {
 /// Rows without a path say nothing.
 fn inventory_row(row: Vec<Value>) -> Option<InventoryRow> {
     let mut values = row.into_iter();
-    let Some(Value::String(path)) = values.next() else { return None };
-    let number = |value: Option<Value>| if let Some(Value::Long(number)) = value { number } else { 0 };
+    let Some(Value::String(path)) = values.next() else {
+        return None;
+    };
+    let number = |value: Option<Value>| {
+        if let Some(Value::Long(number)) = value {
+            number
+        } else {
+            0
+        }
+    };
     let length = number(values.next());
     let is_dir = matches!(values.next(), Some(Value::Boolean(true)));
-    Some(InventoryRow { path, length, is_dir, modification_time: number(values.next()) })
+    Some(InventoryRow {
+        path,
+        length,
+        is_dir,
+        modification_time: number(values.next()),
+    })
 }
 
 /// `RESTORE`: six numbers, or nothing where the table stands at the target already.
 pub(super) async fn restore(cx: &Context, restore: &Restore) -> Result<SqlResult> {
     let (table, _) = resolve::delta_target(cx, &restore.table, "RESTORE").await?;
     if table.travel.is_some() {
-        return Err(DeltaError::new("DELTA_UNSUPPORTED_TIME_TRAVEL_MULTIPLE_FORMATS"));
+        return Err(DeltaError::new(
+            "DELTA_UNSUPPORTED_TIME_TRAVEL_MULTIPLE_FORMATS",
+        ));
     }
     let to = restore_moment(cx, &restore.travel).await?;
-    let request = deltaic_command::Restore { target: deltaic_command::TableRef::Name(table.qualifier.clone()), to };
+    let request = deltaic_command::Restore {
+        target: deltaic_command::TableRef::Name(table.qualifier.clone()),
+        to,
+    };
     let mut options = RestoreOptions::new(time_travel::options(cx));
     options.ignore_missing_files = cx.conf.flag("spark.sql.files.ignoreMissingFiles");
     options.protocol_downgrade = cx.conf.delta("restore.protocolDowngradeAllowed");
     let commit = cx.commit_context(Some(table.display()));
-    let report = deltaic_maintenance::restore::run(&table.store, &request, &options, &commit).await?;
-    let Some(version) = report.version else { return Ok(SqlResult::empty()) };
+    let report =
+        deltaic_maintenance::restore::run(&table.store, &request, &options, &commit).await?;
+    let Some(version) = report.version else {
+        return Ok(SqlResult::empty());
+    };
     cx.committed_version(version);
     let numbers = [
         ("table_size_after_restore", report.table_size_after_restore),
-        ("num_of_files_after_restore", report.num_of_files_after_restore),
+        (
+            "num_of_files_after_restore",
+            report.num_of_files_after_restore,
+        ),
         ("num_removed_files", report.num_removed_files),
         ("num_restored_files", report.num_restored_files),
         ("removed_files_size", report.removed_files_size),
         ("restored_files_size", report.restored_files_size),
     ];
-    let schema = StructType::new(numbers.iter().map(|(name, _)| StructField::nullable(*name, DataType::Long)));
-    SqlResult::from_rows(schema, &[numbers.iter().map(|(_, number)| Value::Long(*number)).collect()])
+    let schema = StructType::new(
+        numbers
+            .iter()
+            .map(|(name, _)| StructField::nullable(*name, DataType::Long)),
+    );
+    SqlResult::from_rows(
+        schema,
+        &[numbers
+            .iter()
+            .map(|(_, number)| Value::Long(*number))
+            .collect()],
+    )
 }
 
 async fn restore_moment(cx: &Context, travel: &Travel) -> Result<TimeTravel> {
     match travel {
         Travel::Timestamp(expr) => {
-            let invalid = || DeltaError::new("DELTA_TIMESTAMP_INVALID").param("expr", deltaic_sql::render::expr(expr));
-            let micros = analysis::timestamp(cx, expr).await.map_err(|_| invalid())?.ok_or_else(invalid)?;
+            let invalid = || {
+                DeltaError::new("DELTA_TIMESTAMP_INVALID")
+                    .param("expr", deltaic_sql::render::expr(expr))
+            };
+            let micros = analysis::timestamp(cx, expr)
+                .await
+                .map_err(|_| invalid())?
+                .ok_or_else(invalid)?;
             let text = format_java_timestamp(micros.div_euclid(1_000), &cx.zone());
             Ok(TimeTravel::Timestamp { micros, text })
         }
@@ -199,7 +291,14 @@ fn text_map() -> DataType {
 
 fn history_schema() -> StructType {
     let text = |name: &str| StructField::nullable(name, DataType::String);
-    let job = ["jobId", "jobName", "jobRunId", "runId", "jobOwnerId", "triggerType"];
+    let job = [
+        "jobId",
+        "jobName",
+        "jobRunId",
+        "runId",
+        "jobOwnerId",
+        "triggerType",
+    ];
     StructType::new([
         StructField::nullable("version", DataType::Long),
         StructField::nullable("timestamp", DataType::Timestamp),
@@ -229,18 +328,24 @@ fn history_values(row: HistoryRow) -> Vec<Value> {
             ("jobOwnerId", job.job_owner_id),
             ("triggerType", job.trigger_type),
         ];
-        Value::Struct(parts.into_iter().map(|(name, value)| (name.to_owned(), Value::optional(value))).collect())
+        Value::Struct(
+            parts
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), Value::optional(value)))
+                .collect(),
+        )
     });
-    let notebook = row
-        .notebook_id
-        .map_or(Value::Null, |id| Value::Struct(vec![("notebookId".to_owned(), Value::optional(id))]));
+    let notebook = row.notebook_id.map_or(Value::Null, |id| {
+        Value::Struct(vec![("notebookId".to_owned(), Value::optional(id))])
+    });
     vec![
         Value::Long(row.version),
         Value::Timestamp(row.timestamp_ms.saturating_mul(1_000)),
         Value::optional(row.user_id),
         Value::optional(row.user_name),
         Value::optional(row.operation),
-        row.operation_parameters.map_or(Value::Null, Value::text_map),
+        row.operation_parameters
+            .map_or(Value::Null, Value::text_map),
         job,
         notebook,
         Value::optional(row.cluster_id),
@@ -258,13 +363,19 @@ pub(super) async fn detail(cx: &Context, describe: &DescribeDetail) -> Result<Sq
     let (target, _) = resolve::target(cx, &describe.table).await?;
     let report = match target {
         Target::View(view) => {
-            return Err(errors::view_not_table(&resolve::view_qualifier(&view), "DESCRIBE DETAIL"));
+            return Err(errors::view_not_table(
+                &resolve::view_qualifier(&view),
+                "DESCRIBE DETAIL",
+            ));
         }
         Target::Parquet(table) => DetailReport {
             format: "parquet".to_owned(),
             name: table.record.as_ref().map(|record| record.name.to_string()),
             location: table.store.root().to_string(),
-            partition_columns: table.record.map(|record| record.partition_columns).unwrap_or_default(),
+            partition_columns: table
+                .record
+                .map(|record| record.partition_columns)
+                .unwrap_or_default(),
             ..DetailReport::default()
         },
         Target::Delta(table) => {
@@ -298,7 +409,8 @@ fn detail_schema() -> StructType {
 }
 
 fn detail_values(report: DetailReport) -> Vec<Value> {
-    let time = |ms: Option<i64>| ms.map_or(Value::Null, |ms| Value::Timestamp(ms.saturating_mul(1_000)));
+    let time =
+        |ms: Option<i64>| ms.map_or(Value::Null, |ms| Value::Timestamp(ms.saturating_mul(1_000)));
     let texts = |texts: Vec<String>| Value::Array(texts.into_iter().map(Value::String).collect());
     let number = |number: Option<i64>| number.map_or(Value::Null, Value::Long);
     vec![
@@ -313,7 +425,12 @@ fn detail_values(report: DetailReport) -> Vec<Value> {
         texts(report.clustering_columns),
         number(report.num_files),
         number(report.size_in_bytes),
-        Value::text_map(report.properties.into_iter().map(|(key, value)| (key, Some(value)))),
+        Value::text_map(
+            report
+                .properties
+                .into_iter()
+                .map(|(key, value)| (key, Some(value))),
+        ),
         number(report.min_reader_version.map(i64::from)),
         number(report.min_writer_version.map(i64::from)),
         texts(report.table_features),

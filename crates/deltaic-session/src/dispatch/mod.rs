@@ -25,8 +25,8 @@ use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_sql::Statement;
 use deltaic_sql::ast::{CommentObject, Property};
 
-pub(crate) use namespaces::schema_name;
 pub(crate) use dml::write_context;
+pub(crate) use namespaces::schema_name;
 
 use crate::context::Context;
 use crate::result::SqlResult;
@@ -52,8 +52,12 @@ async fn statement_answer(cx: &Context, statement: &Statement, text: &str) -> Re
         Statement::AlterTable(alter) => alter::alter_table(cx, alter, text).await,
         Statement::DropTable(drop) => drop::drop_table(cx, drop).await,
         Statement::CommentOn(comment) => match comment.object {
-            CommentObject::Table => properties::comment_on_table(cx, &comment.name, comment.comment.as_deref()).await,
-            CommentObject::Schema => namespaces::comment_on_schema(cx, &comment.name, comment.comment.as_deref()).await,
+            CommentObject::Table => {
+                properties::comment_on_table(cx, &comment.name, comment.comment.as_deref()).await
+            }
+            CommentObject::Schema => {
+                namespaces::comment_on_schema(cx, &comment.name, comment.comment.as_deref()).await
+            }
         },
         Statement::CreateSchema(create) => namespaces::create_schema(cx, create).await,
         Statement::AlterSchema(alter) => namespaces::alter_schema(cx, alter).await,
@@ -108,7 +112,9 @@ pub(crate) fn table_properties_of(properties: &[Property]) -> Result<Vec<(String
             "external" => "please use CREATE EXTERNAL TABLE",
             _ => continue,
         };
-        return Err(DeltaError::new("UNSUPPORTED_FEATURE.SET_TABLE_PROPERTY").param("property", key).param("msg", instead));
+        return Err(DeltaError::new("UNSUPPORTED_FEATURE.SET_TABLE_PROPERTY")
+            .param("property", key)
+            .param("msg", instead));
     }
     Ok(pairs)
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::schema::DataType;
 use deltaic_sql::ast::{
-    AlterSchema, AlterSchemaAction, CreateCatalog, CreateSchema, DescribeCatalog, DescribeSchema, Drop, Name, ShowCatalogs,
-    ShowSchemas, Use,
+    AlterSchema, AlterSchemaAction, CreateCatalog, CreateSchema, DescribeCatalog, DescribeSchema,
+    Drop, Name, ShowCatalogs, ShowSchemas, Use,
 };
 
 use crate::catalog::{DropSchema, SchemaName, SchemaRecord};
@@ -63,7 +63,8 @@ pub(super) async fn create_schema(cx: &Context, create: &CreateSchema) -> Result
         properties: properties_of(&create.properties)?.into_iter().collect(),
     };
     if !cx.catalog().create_schema(&record)? && !create.if_not_exists {
-        return Err(DeltaError::new("SCHEMA_ALREADY_EXISTS").param("schemaName", errors::quoted(&[&name.schema])));
+        return Err(DeltaError::new("SCHEMA_ALREADY_EXISTS")
+            .param("schemaName", errors::quoted(&[&name.schema])));
     }
     Ok(SqlResult::empty())
 }
@@ -83,7 +84,8 @@ pub(super) async fn drop_schema(cx: &Context, drop: &Drop) -> Result<SqlResult> 
         };
     }
     if name.schema == crate::catalog::DEFAULT_SCHEMA {
-        return Err(DeltaError::new("UNSUPPORTED_FEATURE.DROP_DATABASE").param("database", errors::quoted(&name_parts(&name))));
+        return Err(DeltaError::new("UNSUPPORTED_FEATURE.DROP_DATABASE")
+            .param("database", errors::quoted(&name_parts(&name))));
     }
     if drop.cascade {
         for (table, _) in cx.catalog().objects(&name)? {
@@ -91,9 +93,8 @@ pub(super) async fn drop_schema(cx: &Context, drop: &Drop) -> Result<SqlResult> 
         }
     }
     match cx.catalog().drop_schema(&name, drop.cascade)? {
-        DropSchema::NotEmpty => {
-            Err(DeltaError::new("SCHEMA_NOT_EMPTY").param("schemaName", errors::quoted(&[&name.schema])))
-        }
+        DropSchema::NotEmpty => Err(DeltaError::new("SCHEMA_NOT_EMPTY")
+            .param("schemaName", errors::quoted(&[&name.schema]))),
         DropSchema::Dropped | DropSchema::Missing => Ok(SqlResult::empty()),
     }
 }
@@ -102,20 +103,28 @@ pub(super) async fn drop_schema(cx: &Context, drop: &Drop) -> Result<SqlResult> 
 pub(super) async fn alter_schema(cx: &Context, alter: &AlterSchema) -> Result<SqlResult> {
     let mut record = existing_schema(cx, &alter.name).await?;
     match &alter.action {
-        AlterSchemaAction::SetProperties(properties) => record.properties.extend(properties_of(properties)?),
+        AlterSchemaAction::SetProperties(properties) => {
+            record.properties.extend(properties_of(properties)?)
+        }
         AlterSchemaAction::UnsetProperties { keys, .. } => {
             for key in keys {
                 record.properties.remove(key);
             }
         }
-        AlterSchemaAction::SetLocation(location) => record.location = Some(cx.location(location).await?),
+        AlterSchemaAction::SetLocation(location) => {
+            record.location = Some(cx.location(location).await?)
+        }
     }
     cx.catalog().update_schema(&record)?;
     Ok(SqlResult::empty())
 }
 
 /// `COMMENT ON SCHEMA`.
-pub(super) async fn comment_on_schema(cx: &Context, name: &Name, comment: Option<&str>) -> Result<SqlResult> {
+pub(super) async fn comment_on_schema(
+    cx: &Context,
+    name: &Name,
+    comment: Option<&str>,
+) -> Result<SqlResult> {
     let mut record = existing_schema(cx, name).await?;
     record.comment = Some(comment.unwrap_or_default().to_owned());
     cx.catalog().update_schema(&record)?;
@@ -156,8 +165,13 @@ pub(super) async fn show_schemas(cx: &Context, show: &ShowSchemas) -> Result<Sql
 /// `CREATE CATALOG`.
 pub(super) async fn create_catalog(cx: &Context, create: &CreateCatalog) -> Result<SqlResult> {
     let name = cx.texts(&create.name).await?.join(".");
-    if !cx.catalog().create_catalog(&name, create.comment.as_deref())? && !create.if_not_exists {
-        return Err(DeltaError::new("CATALOG_ALREADY_EXISTS").param("catalogName", errors::quoted(&[&name])));
+    if !cx
+        .catalog()
+        .create_catalog(&name, create.comment.as_deref())?
+        && !create.if_not_exists
+    {
+        return Err(DeltaError::new("CATALOG_ALREADY_EXISTS")
+            .param("catalogName", errors::quoted(&[&name])));
     }
     Ok(SqlResult::empty())
 }
@@ -166,7 +180,11 @@ pub(super) async fn create_catalog(cx: &Context, create: &CreateCatalog) -> Resu
 pub(super) async fn drop_catalog(cx: &Context, drop: &Drop) -> Result<SqlResult> {
     let name = cx.texts(&drop.name).await?.join(".").to_lowercase();
     if !cx.catalog().has_catalog(&name)? {
-        return if drop.if_exists { Ok(SqlResult::empty()) } else { Err(errors::catalog_not_found(&name)) };
+        return if drop.if_exists {
+            Ok(SqlResult::empty())
+        } else {
+            Err(errors::catalog_not_found(&name))
+        };
     }
     if drop.cascade {
         for schema in cx.catalog().schemas(&name)? {
@@ -177,10 +195,15 @@ pub(super) async fn drop_catalog(cx: &Context, drop: &Drop) -> Result<SqlResult>
         }
     }
     match cx.catalog().drop_catalog(&name, drop.cascade)? {
-        DropSchema::NotEmpty => Err(DeltaError::new("CATALOG_NOT_EMPTY").param("catalogName", errors::quoted(&[&name]))),
+        DropSchema::NotEmpty => {
+            Err(DeltaError::new("CATALOG_NOT_EMPTY").param("catalogName", errors::quoted(&[&name])))
+        }
         DropSchema::Dropped | DropSchema::Missing => {
             if cx.current.catalog == name {
-                cx.session.set_current(SchemaName::new(crate::catalog::SESSION_CATALOG, crate::catalog::DEFAULT_SCHEMA));
+                cx.session.set_current(SchemaName::new(
+                    crate::catalog::SESSION_CATALOG,
+                    crate::catalog::DEFAULT_SCHEMA,
+                ));
             }
             Ok(SqlResult::empty())
         }
@@ -188,11 +211,21 @@ pub(super) async fn drop_catalog(cx: &Context, drop: &Drop) -> Result<SqlResult>
 }
 
 /// `DESCRIBE CATALOG`.
-pub(super) async fn describe_catalog(cx: &Context, describe: &DescribeCatalog) -> Result<SqlResult> {
+pub(super) async fn describe_catalog(
+    cx: &Context,
+    describe: &DescribeCatalog,
+) -> Result<SqlResult> {
     let name = cx.texts(&describe.catalog).await?.join(".").to_lowercase();
-    let record = cx.catalog().catalogs()?.into_iter().find(|catalog| catalog.name == name);
+    let record = cx
+        .catalog()
+        .catalogs()?
+        .into_iter()
+        .find(|catalog| catalog.name == name);
     let record = record.ok_or_else(|| errors::catalog_not_found(&name))?;
-    let mut rows = vec![("Catalog Name", record.name), ("Comment", record.comment.unwrap_or_default())];
+    let mut rows = vec![
+        ("Catalog Name", record.name),
+        ("Comment", record.comment.unwrap_or_default()),
+    ];
     if describe.extended {
         rows.push(("Owner", cx.session.user().to_owned()));
         rows.push(("Catalog Type", "Regular".to_owned()));
@@ -202,13 +235,21 @@ pub(super) async fn describe_catalog(cx: &Context, describe: &DescribeCatalog) -
 
 /// `SHOW CATALOGS`.
 pub(super) fn show_catalogs(cx: &Context, show: &ShowCatalogs) -> Result<SqlResult> {
-    let names = cx.catalog().catalogs()?.into_iter().map(|catalog| catalog.name).collect();
+    let names = cx
+        .catalog()
+        .catalogs()?
+        .into_iter()
+        .map(|catalog| catalog.name)
+        .collect();
     list("catalog", names, show.pattern.as_deref())
 }
 
 /// `SHOW CURRENT NAMESPACE`.
 pub(super) fn show_current(cx: &Context) -> Result<SqlResult> {
-    let row = vec![Value::text(&cx.current.catalog), Value::text(&cx.current.schema)];
+    let row = vec![
+        Value::text(&cx.current.catalog),
+        Value::text(&cx.current.schema),
+    ];
     SqlResult::from_rows(text_columns(&["catalog", "namespace"]), &[row])
 }
 
@@ -216,7 +257,9 @@ pub(super) fn show_current(cx: &Context) -> Result<SqlResult> {
 pub(crate) fn schema_name(cx: &Context, parts: &[String]) -> Result<SchemaName> {
     match parts {
         [schema] => Ok(SchemaName::new(&cx.current.catalog, schema)),
-        [catalog, schema] if cx.catalog().has_catalog(catalog)? => Ok(SchemaName::new(catalog, schema)),
+        [catalog, schema] if cx.catalog().has_catalog(catalog)? => {
+            Ok(SchemaName::new(catalog, schema))
+        }
         [catalog, .., last] if cx.catalog().has_catalog(catalog)? => {
             let _ = last;
             Err(errors::too_many_levels(catalog, &parts[1..]))
@@ -228,11 +271,17 @@ pub(crate) fn schema_name(cx: &Context, parts: &[String]) -> Result<SchemaName> 
 
 async fn existing_schema(cx: &Context, name: &Name) -> Result<SchemaRecord> {
     let name = cx.schema(name).await?;
-    cx.catalog().schema(&name)?.ok_or_else(|| errors::schema_not_found(&name.catalog, &name.schema))
+    cx.catalog()
+        .schema(&name)?
+        .ok_or_else(|| errors::schema_not_found(&name.catalog, &name.schema))
 }
 
 fn known_catalog(cx: &Context, name: &str) -> Result<()> {
-    if cx.catalog().has_catalog(name)? { Ok(()) } else { Err(errors::catalog_not_found(name)) }
+    if cx.catalog().has_catalog(name)? {
+        Ok(())
+    } else {
+        Err(errors::catalog_not_found(name))
+    }
 }
 
 fn name_parts(name: &SchemaName) -> [&str; 2] {
@@ -250,9 +299,15 @@ fn list(title: &str, names: Vec<String>, pattern: Option<&str>) -> Result<SqlRes
 
 fn info_answer(rows: &[(&str, String)]) -> Result<SqlResult> {
     let schema = deltaic_protocol::schema::StructType {
-        fields: vec![column("info_name", DataType::String, false), column("info_value", DataType::String, true)],
+        fields: vec![
+            column("info_name", DataType::String, false),
+            column("info_value", DataType::String, true),
+        ],
     };
-    let rows: Vec<Vec<Value>> = rows.iter().map(|(name, value)| vec![Value::text(*name), Value::text(value)]).collect();
+    let rows: Vec<Vec<Value>> = rows
+        .iter()
+        .map(|(name, value)| vec![Value::text(*name), Value::text(value)])
+        .collect();
     SqlResult::from_rows(schema, &rows)
 }
 
@@ -261,6 +316,9 @@ fn pairs_text(properties: &BTreeMap<String, String>) -> String {
     if properties.is_empty() {
         return String::new();
     }
-    let pairs: Vec<String> = properties.iter().map(|(key, value)| format!("({key},{value})")).collect();
+    let pairs: Vec<String> = properties
+        .iter()
+        .map(|(key, value)| format!("({key},{value})"))
+        .collect();
     format!("({})", pairs.join(", "))
 }

@@ -18,32 +18,37 @@ pub(super) fn rules(cx: &Context) -> PropertyRules {
     PropertyRules {
         allow_arbitrary: cx.conf.delta("allowArbitraryProperties.enabled"),
         enforce_retentions: cx.profile() != Profile::Delta40
-            && cx.conf.delta("vacuum.enforceDeletedFileAndLogRetentionDurationCompatibility"),
+            && cx
+                .conf
+                .delta("vacuum.enforceDeletedFileAndLogRetentionDurationCompatibility"),
     }
 }
 
 /// `ALTER TABLE … SET TBLPROPERTIES`.
-pub(super) async fn set(cx: &Context, target: Target, pairs: &[(String, String)]) -> Result<SqlResult> {
+pub(super) async fn set(
+    cx: &Context,
+    target: Target,
+    pairs: &[(String, String)],
+) -> Result<SqlResult> {
     match target {
         Target::Delta(table) => {
             let rules = rules(cx);
             change(cx, &table, |state| properties::set(state, pairs, &rules)).await
         }
-        Target::Parquet(table) => {
-            update_record(cx, table.record, |record| {
-                for (key, value) in pairs {
-                    match key.as_str() {
-                        "comment" => record.comment = Some(value.clone()),
-                        _ => {
-                            record.properties.insert(key.clone(), value.clone());
-                        }
+        Target::Parquet(table) => update_record(cx, table.record, |record| {
+            for (key, value) in pairs {
+                match key.as_str() {
+                    "comment" => record.comment = Some(value.clone()),
+                    _ => {
+                        record.properties.insert(key.clone(), value.clone());
                     }
                 }
-            })
-        }
-        Target::View(view) => {
-            Err(errors::alter_table_on_view(&resolve::view_qualifier(&view), "ALTER TABLE ... SET TBLPROPERTIES"))
-        }
+            }
+        }),
+        Target::View(view) => Err(errors::alter_table_on_view(
+            &resolve::view_qualifier(&view),
+            "ALTER TABLE ... SET TBLPROPERTIES",
+        )),
     }
 }
 
@@ -56,20 +61,33 @@ pub(super) async fn unset(cx: &Context, target: Target, keys: &[String]) -> Resu
                 record.properties.remove(key);
             }
         }),
-        Target::View(view) => {
-            Err(errors::alter_table_on_view(&resolve::view_qualifier(&view), "ALTER TABLE ... UNSET TBLPROPERTIES"))
-        }
+        Target::View(view) => Err(errors::alter_table_on_view(
+            &resolve::view_qualifier(&view),
+            "ALTER TABLE ... UNSET TBLPROPERTIES",
+        )),
     }
 }
 
 /// `COMMENT ON TABLE`.
-pub(super) async fn comment_on_table(cx: &Context, name: &Name, comment: Option<&str>) -> Result<SqlResult> {
+pub(super) async fn comment_on_table(
+    cx: &Context,
+    name: &Name,
+    comment: Option<&str>,
+) -> Result<SqlResult> {
     match resolve::target(cx, name).await?.0 {
-        Target::Delta(table) => change(cx, &table, |state| Ok(properties::set_comment(state, comment))).await,
-        Target::Parquet(table) => {
-            update_record(cx, table.record, |record| record.comment = comment.map(str::to_owned))
+        Target::Delta(table) => {
+            change(cx, &table, |state| {
+                Ok(properties::set_comment(state, comment))
+            })
+            .await
         }
-        Target::View(view) => Err(errors::view_not_table(&resolve::view_qualifier(&view), "COMMENT ON TABLE")),
+        Target::Parquet(table) => update_record(cx, table.record, |record| {
+            record.comment = comment.map(str::to_owned)
+        }),
+        Target::View(view) => Err(errors::view_not_table(
+            &resolve::view_qualifier(&view),
+            "COMMENT ON TABLE",
+        )),
     }
 }
 
@@ -81,7 +99,12 @@ pub(super) async fn change(
 ) -> Result<SqlResult> {
     let snapshot = table.snapshot(cx).await?;
     let decided = decide(&TableState::of(&snapshot))?;
-    let result = alter::commit(&snapshot, decided, &cx.commit_context(Some(table.display()))).await?;
+    let result = alter::commit(
+        &snapshot,
+        decided,
+        &cx.commit_context(Some(table.display())),
+    )
+    .await?;
     cx.committed(&result);
     Ok(SqlResult::empty())
 }
@@ -93,7 +116,9 @@ pub(super) fn update_record(
     edit: impl FnOnce(&mut TableRecord),
 ) -> Result<SqlResult> {
     let Some(mut record) = record else {
-        return Err(DeltaError::not_supported_yet("Changing a table by path that is not a Delta table"));
+        return Err(DeltaError::not_supported_yet(
+            "Changing a table by path that is not a Delta table",
+        ));
     };
     edit(&mut record);
     cx.catalog().put_object(&CatalogObject::Table(record))?;

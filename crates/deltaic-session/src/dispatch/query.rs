@@ -12,5 +12,9 @@ pub(super) async fn answer(cx: &Context, query: &Query, text: &str) -> Result<Sq
     let planned = analysis::query(cx, query, text).await?;
     let schema = planned.schema.clone();
     let batches = analysis::collect(cx, planned).await?;
-    Ok(SqlResult { schema, batches, ..SqlResult::empty() })
+    Ok(SqlResult {
+        schema,
+        batches,
+        ..SqlResult::empty()
+    })
 }

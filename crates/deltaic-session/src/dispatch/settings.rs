@@ -14,20 +14,30 @@ pub(super) async fn set(cx: &Context, set: &Set) -> Result<SqlResult> {
     match set {
         Set::All => {
             let rows = cx.session.read_conf(|conf| {
-                conf.explicit().map(|(key, value)| row(&[key, &SessionConf::shown(key, value)])).collect::<Vec<_>>()
+                conf.explicit()
+                    .map(|(key, value)| row(&[key, &SessionConf::shown(key, value)]))
+                    .collect::<Vec<_>>()
             });
             answer(&rows)
         }
         Set::Verbose => {
             let schema = text_columns(&["key", "value", "meaning", "Since version"]);
             let rows = cx.session.read_conf(SessionConf::documented);
-            let rows: Vec<Vec<Value>> =
-                rows.iter().map(|(key, value, doc)| row(&[key, &SessionConf::shown(key, value), doc, ""])).collect();
+            let rows: Vec<Vec<Value>> = rows
+                .iter()
+                .map(|(key, value, doc)| row(&[key, &SessionConf::shown(key, value), doc, ""]))
+                .collect();
             SqlResult::from_rows(schema, &rows)
         }
         Set::Get { key } => {
             let value = cx.session.read_conf(|conf| conf.get(key));
-            answer(&[row(&[key, &value.map_or_else(|| "<undefined>".to_owned(), |value| SessionConf::shown(key, &value))])])
+            answer(&[row(&[
+                key,
+                &value.map_or_else(
+                    || "<undefined>".to_owned(),
+                    |value| SessionConf::shown(key, &value),
+                ),
+            ])])
         }
         Set::Value { key, value } => {
             cx.session.write_conf(|conf| conf.set(key, value))?;
@@ -73,13 +83,23 @@ fn answer(rows: &[Vec<Value>]) -> Result<SqlResult> {
 /// `+hh:mm` for an interval of at most 18 hours without a fraction of a minute.
 fn offset_zone(interval: Value) -> Result<String> {
     let out_of_range = || DeltaError::new("INVALID_INTERVAL_FORMAT.TIMEZONE_INTERVAL_OUT_OF_RANGE");
-    let Value::DayTime(micros) = interval else { return Err(out_of_range()) };
+    let Value::DayTime(micros) = interval else {
+        return Err(out_of_range());
+    };
     let seconds = micros / 1_000_000;
     if micros % 1_000_000 != 0 || seconds.abs() > 18 * 3_600 {
         return Err(out_of_range());
     }
     let sign = if seconds < 0 { '-' } else { '+' };
-    let (hours, minutes, rest) = (seconds.abs() / 3_600, seconds.abs() / 60 % 60, seconds.abs() % 60);
-    let tail = if rest == 0 { String::new() } else { format!(":{rest:02}") };
+    let (hours, minutes, rest) = (
+        seconds.abs() / 3_600,
+        seconds.abs() / 60 % 60,
+        seconds.abs() % 60,
+    );
+    let tail = if rest == 0 {
+        String::new()
+    } else {
+        format!(":{rest:02}")
+    };
     Ok(format!("{sign}{hours:02}:{minutes:02}{tail}"))
 }

@@ -5,7 +5,9 @@ use deltaic_maintenance::alter::TableState;
 use deltaic_maintenance::properties;
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::schema::{DataType, StructField, StructType};
-use deltaic_sql::ast::{ShowColumns, ShowCreateTable, ShowPartitions, ShowTblProperties, partition_texts};
+use deltaic_sql::ast::{
+    ShowColumns, ShowCreateTable, ShowPartitions, ShowTblProperties, partition_texts,
+};
 
 use crate::catalog::{ObjectKind, TableRecord};
 use crate::context::Context;
@@ -20,7 +22,10 @@ pub(super) async fn columns(cx: &Context, show: &ShowColumns) -> Result<SqlResul
     if let Some(schema) = &show.schema {
         let schema = cx.texts(schema).await?;
         let name = parts.pop().unwrap_or_default();
-        if !parts.is_empty() && parts.last().map(|part| part.to_lowercase()) != schema.last().map(|part| part.to_lowercase()) {
+        if !parts.is_empty()
+            && parts.last().map(|part| part.to_lowercase())
+                != schema.last().map(|part| part.to_lowercase())
+        {
             return Err(DeltaError::new("SHOW_COLUMNS_WITH_CONFLICT_NAMESPACE")
                 .param("namespaceA", errors::quoted(&schema))
                 .param("namespaceB", errors::quoted(&parts)));
@@ -28,10 +33,19 @@ pub(super) async fn columns(cx: &Context, show: &ShowColumns) -> Result<SqlResul
         parts = schema;
         parts.push(name);
     }
-    let target = resolve::lookup(cx, &parts).await?.ok_or_else(|| errors::not_found(&parts))?;
+    let target = resolve::lookup(cx, &parts)
+        .await?
+        .ok_or_else(|| errors::not_found(&parts))?;
     let schema = schema_of(cx, &target).await?;
-    let rows: Vec<Vec<Value>> = schema.fields.iter().map(|field| vec![Value::text(&field.name)]).collect();
-    SqlResult::from_rows(StructType::new([column("col_name", DataType::String, true)]), &rows)
+    let rows: Vec<Vec<Value>> = schema
+        .fields
+        .iter()
+        .map(|field| vec![Value::text(&field.name)])
+        .collect();
+    SqlResult::from_rows(
+        StructType::new([column("col_name", DataType::String, true)]),
+        &rows,
+    )
 }
 
 /// The columns of whatever a name stands for.
@@ -47,28 +61,53 @@ pub(super) async fn schema_of(cx: &Context, target: &Target) -> Result<StructTyp
 pub(super) async fn properties(cx: &Context, show: &ShowTblProperties) -> Result<SqlResult> {
     let (target, _) = resolve::target(cx, &show.table).await?;
     let (rows, name) = match &target {
-        Target::Delta(table) => (properties::show(&TableState::of(&table.snapshot(cx).await?)), table.display()),
-        Target::Parquet(table) => {
-            (table.record.as_ref().map(record_properties).unwrap_or_default(), table.qualifier.join("."))
-        }
+        Target::Delta(table) => (
+            properties::show(&TableState::of(&table.snapshot(cx).await?)),
+            table.display(),
+        ),
+        Target::Parquet(table) => (
+            table
+                .record
+                .as_ref()
+                .map(record_properties)
+                .unwrap_or_default(),
+            table.qualifier.join("."),
+        ),
         Target::View(view) => {
-            let rows = view.properties.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+            let rows = view
+                .properties
+                .iter()
+                .map(|(key, value)| (key.clone(), value.clone()))
+                .collect();
             (rows, resolve::view_qualifier(view).join("."))
         }
     };
     let rows = match &show.key {
         None => rows,
         Some(key) => {
-            let value = rows.into_iter().find(|(name, _)| name == key).map(|(_, value)| value);
-            vec![(key.clone(), value.unwrap_or_else(|| format!("Table {name} does not have property: {key}")))]
+            let value = rows
+                .into_iter()
+                .find(|(name, _)| name == key)
+                .map(|(_, value)| value);
+            vec![(
+                key.clone(),
+                value.unwrap_or_else(|| format!("Table {name} does not have property: {key}")),
+            )]
         }
     };
-    let rows: Vec<Vec<Value>> = rows.into_iter().map(|(key, value)| vec![Value::text(key), Value::text(value)]).collect();
+    let rows: Vec<Vec<Value>> = rows
+        .into_iter()
+        .map(|(key, value)| vec![Value::text(key), Value::text(value)])
+        .collect();
     SqlResult::from_rows(text_columns(&["key", "value"]), &rows)
 }
 
 fn record_properties(record: &TableRecord) -> Vec<(String, String)> {
-    record.properties.iter().map(|(key, value)| (key.clone(), value.clone())).collect()
+    record
+        .properties
+        .iter()
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
 }
 
 /// `SHOW CREATE TABLE`: a statement that makes the same table again.
@@ -77,11 +116,17 @@ pub(super) async fn create_table(cx: &Context, show: &ShowCreateTable) -> Result
     let text = match &target {
         Target::Delta(table) => {
             let snapshot = table.snapshot(cx).await?;
-            let external = table.record.as_ref().is_none_or(|record| record.kind == ObjectKind::External);
+            let external = table
+                .record
+                .as_ref()
+                .is_none_or(|record| record.kind == ObjectKind::External);
             let location = external.then(|| snapshot.store().root().to_string());
             let metadata = snapshot.metadata();
-            let pairs: Vec<(String, String)> =
-                metadata.configuration.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+            let pairs: Vec<(String, String)> = metadata
+                .configuration
+                .iter()
+                .map(|(key, value)| (key.clone(), value.clone()))
+                .collect();
             let name = match &table.record {
                 Some(_) => errors::quoted_if_needed(&table.qualifier),
                 None => table.display(),
@@ -104,14 +149,21 @@ pub(super) async fn create_table(cx: &Context, show: &ShowCreateTable) -> Result
                 name: errors::quoted_if_needed(&table.qualifier),
                 schema: &schema,
                 provider: "parquet",
-                partitions: record.map(|record| record.partition_columns.as_slice()).unwrap_or_default(),
+                partitions: record
+                    .map(|record| record.partition_columns.as_slice())
+                    .unwrap_or_default(),
                 comment: record.and_then(|record| record.comment.as_deref()),
                 location: external.then(|| table.store.root().to_string()),
                 properties: record.map(record_properties).unwrap_or_default(),
             })
         }
         Target::View(view) => {
-            let columns: Vec<String> = view.schema.fields.iter().map(|field| format!("  {}", field_name(field))).collect();
+            let columns: Vec<String> = view
+                .schema
+                .fields
+                .iter()
+                .map(|field| format!("  {}", field_name(field)))
+                .collect();
             format!(
                 "CREATE VIEW {} (\n{})\nAS {}\n",
                 errors::quoted_if_needed(&resolve::view_qualifier(view)),
@@ -120,7 +172,10 @@ pub(super) async fn create_table(cx: &Context, show: &ShowCreateTable) -> Result
             )
         }
     };
-    SqlResult::from_rows(text_columns(&["createtab_stmt"]), &[vec![Value::text(text)]])
+    SqlResult::from_rows(
+        text_columns(&["createtab_stmt"]),
+        &[vec![Value::text(text)]],
+    )
 }
 
 struct TableText<'a> {
@@ -135,9 +190,17 @@ struct TableText<'a> {
 
 fn statement_text(table: &TableText<'_>) -> String {
     let columns: Vec<String> = table.schema.fields.iter().map(column_text).collect();
-    let mut out = format!("CREATE TABLE {} (\n  {})\nUSING {}\n", table.name, columns.join(",\n  "), table.provider);
+    let mut out = format!(
+        "CREATE TABLE {} (\n  {})\nUSING {}\n",
+        table.name,
+        columns.join(",\n  "),
+        table.provider
+    );
     if !table.partitions.is_empty() {
-        out.push_str(&format!("PARTITIONED BY ({})\n", errors_list(table.partitions)));
+        out.push_str(&format!(
+            "PARTITIONED BY ({})\n",
+            errors_list(table.partitions)
+        ));
     }
     if let Some(comment) = table.comment {
         out.push_str(&format!("COMMENT '{}'\n", escaped(comment)));
@@ -146,15 +209,21 @@ fn statement_text(table: &TableText<'_>) -> String {
         out.push_str(&format!("LOCATION '{}'\n", escaped(location)));
     }
     if !table.properties.is_empty() {
-        let pairs: Vec<String> =
-            table.properties.iter().map(|(key, value)| format!("'{}' = '{}'", escaped(key), escaped(value))).collect();
+        let pairs: Vec<String> = table
+            .properties
+            .iter()
+            .map(|(key, value)| format!("'{}' = '{}'", escaped(key), escaped(value)))
+            .collect();
         out.push_str(&format!("TBLPROPERTIES (\n  {})\n", pairs.join(",\n  ")));
     }
     out
 }
 
 fn errors_list(names: &[String]) -> String {
-    let names: Vec<String> = names.iter().map(|name| errors::quoted_if_needed(&[name])).collect();
+    let names: Vec<String> = names
+        .iter()
+        .map(|name| errors::quoted_if_needed(&[name]))
+        .collect();
     names.join(", ")
 }
 
@@ -163,7 +232,13 @@ fn field_name(field: &StructField) -> String {
 }
 
 fn column_text(field: &StructField) -> String {
-    let mut out = format!("{} {}", field_name(field), field.char_varchar().map_or_else(|| field.data_type.sql(), str::to_uppercase));
+    let mut out = format!(
+        "{} {}",
+        field_name(field),
+        field
+            .char_varchar()
+            .map_or_else(|| field.data_type.sql(), str::to_uppercase)
+    );
     if !field.nullable {
         out.push_str(" NOT NULL");
     }
@@ -185,17 +260,36 @@ pub(super) async fn partitions(cx: &Context, show: &ShowPartitions) -> Result<Sq
     let (target, _) = resolve::target(cx, &show.table).await?;
     let table = match &target {
         Target::Delta(table) => table,
-        Target::View(view) => return Err(errors::view_not_table(&resolve::view_qualifier(view), "SHOW PARTITIONS")),
+        Target::View(view) => {
+            return Err(errors::view_not_table(
+                &resolve::view_qualifier(view),
+                "SHOW PARTITIONS",
+            ));
+        }
         Target::Parquet(table) => return parquet_partitions(table).await,
     };
     let snapshot = table.snapshot(cx).await?;
     if snapshot.partition_columns().is_empty() {
-        return Err(DeltaError::new("DELTA_SHOW_PARTITION_IN_NON_PARTITIONED_TABLE").param("tableName", table.display()));
+        return Err(
+            DeltaError::new("DELTA_SHOW_PARTITION_IN_NON_PARTITIONED_TABLE")
+                .param("tableName", table.display()),
+        );
     }
-    let wanted = show.partition.as_ref().map(partition_texts).unwrap_or_default();
+    let wanted = show
+        .partition
+        .as_ref()
+        .map(partition_texts)
+        .unwrap_or_default();
     for (key, _) in &wanted {
-        if !snapshot.partition_columns().iter().any(|name| name.eq_ignore_ascii_case(key)) {
-            return Err(DeltaError::new("DELTA_SHOW_PARTITION_IN_NON_PARTITIONED_COLUMN").param("badCols", format!("[{key}]")));
+        if !snapshot
+            .partition_columns()
+            .iter()
+            .any(|name| name.eq_ignore_ascii_case(key))
+        {
+            return Err(
+                DeltaError::new("DELTA_SHOW_PARTITION_IN_NON_PARTITIONED_COLUMN")
+                    .param("badCols", format!("[{key}]")),
+            );
         }
     }
     let (schema, rows) = partition_rows(cx, &snapshot).await?;
@@ -203,7 +297,10 @@ pub(super) async fn partitions(cx: &Context, show: &ShowPartitions) -> Result<Sq
         .into_iter()
         .filter(|row| {
             wanted.iter().all(|(key, text)| {
-                let at = schema.fields.iter().position(|field| field.name.eq_ignore_ascii_case(key));
+                let at = schema
+                    .fields
+                    .iter()
+                    .position(|field| field.name.eq_ignore_ascii_case(key));
                 let own = at.and_then(|at| row.get(at));
                 text.is_none() || own.map(partitions::plain_text) == text.clone()
             })
@@ -212,15 +309,24 @@ pub(super) async fn partitions(cx: &Context, show: &ShowPartitions) -> Result<Sq
     SqlResult::from_rows(schema, &rows)
 }
 
-async fn partition_rows(cx: &Context, snapshot: &Snapshot) -> Result<(StructType, Vec<Vec<Value>>)> {
-    let fields: Vec<StructField> =
-        snapshot.partition_columns().iter().filter_map(|name| snapshot.schema().field(name).cloned()).collect();
+async fn partition_rows(
+    cx: &Context,
+    snapshot: &Snapshot,
+) -> Result<(StructType, Vec<Vec<Value>>)> {
+    let fields: Vec<StructField> = snapshot
+        .partition_columns()
+        .iter()
+        .filter_map(|name| snapshot.schema().field(name).cloned())
+        .collect();
     let zone = cx.zone();
     let mut rows: Vec<Vec<Value>> = Vec::new();
     for add in snapshot.files().await?.iter() {
         let mut row = Vec::new();
         for field in &fields {
-            let text = add.partition_values.get(field.physical_name()).and_then(Option::as_deref);
+            let text = add
+                .partition_values
+                .get(field.physical_name())
+                .and_then(Option::as_deref);
             row.push(partitions::value(text, field, &zone)?);
         }
         if !rows.contains(&row) {
@@ -228,15 +334,25 @@ async fn partition_rows(cx: &Context, snapshot: &Snapshot) -> Result<(StructType
         }
     }
     rows.sort_by(|a, b| partitions::compare_rows(a, b));
-    let schema = StructType::new(fields.into_iter().map(|field| StructField::nullable(field.name, field.data_type)));
+    let schema = StructType::new(
+        fields
+            .into_iter()
+            .map(|field| StructField::nullable(field.name, field.data_type)),
+    );
     Ok((schema, rows))
 }
 
 async fn parquet_partitions(table: &resolve::ParquetTable) -> Result<SqlResult> {
-    let columns = table.record.as_ref().map(|record| record.partition_columns.clone()).unwrap_or_default();
+    let columns = table
+        .record
+        .as_ref()
+        .map(|record| record.partition_columns.clone())
+        .unwrap_or_default();
     if columns.is_empty() {
-        return Err(DeltaError::new("INVALID_PARTITION_OPERATION.PARTITION_SCHEMA_IS_EMPTY")
-            .param("name", errors::quoted(&table.qualifier)));
+        return Err(
+            DeltaError::new("INVALID_PARTITION_OPERATION.PARTITION_SCHEMA_IS_EMPTY")
+                .param("name", errors::quoted(&table.qualifier)),
+        );
     }
     let mut folders: Vec<String> = crate::parquet::files_of(table)
         .await?
@@ -245,6 +361,9 @@ async fn parquet_partitions(table: &resolve::ParquetTable) -> Result<SqlResult> 
         .collect();
     folders.sort();
     folders.dedup();
-    let rows: Vec<Vec<Value>> = folders.into_iter().map(|folder| vec![Value::text(folder)]).collect();
+    let rows: Vec<Vec<Value>> = folders
+        .into_iter()
+        .map(|folder| vec![Value::text(folder)])
+        .collect();
     SqlResult::from_rows(text_columns(&["partition"]), &rows)
 }

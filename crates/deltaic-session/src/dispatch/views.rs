@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
 use deltaic_protocol::schema::{StructType, metadata};
-use deltaic_sql::ast::{AlterView, AlterViewAction, Cache, CreateMode, CreateView, Drop, Ident, Query, ViewBody, ViewKind};
+use deltaic_sql::ast::{
+    AlterView, AlterViewAction, Cache, CreateMode, CreateView, Drop, Ident, Query, ViewBody,
+    ViewKind,
+};
 
 use crate::analysis;
 use crate::catalog::{CatalogObject, ObjectName, ViewRecord};
@@ -18,7 +21,9 @@ use super::properties_of;
 /// `CREATE VIEW`.
 pub(super) async fn create(cx: &Context, create: &CreateView, text: &str) -> Result<SqlResult> {
     let ViewBody::Query { query, text: body } = &create.body else {
-        return Err(DeltaError::not_supported_yet("CREATE TEMPORARY VIEW … USING"));
+        return Err(DeltaError::not_supported_yet(
+            "CREATE TEMPORARY VIEW … USING",
+        ));
     };
     let parts = cx.texts(&create.name).await?;
     let schema = columns_of(cx, query, &create.columns, &parts, text).await?;
@@ -29,14 +34,17 @@ pub(super) async fn create(cx: &Context, create: &CreateView, text: &str) -> Res
         schema,
         context: cx.current.clone(),
         comment: create.comment.clone(),
-        properties: properties_of(&create.properties)?.into_iter().collect::<BTreeMap<_, _>>(),
+        properties: properties_of(&create.properties)?
+            .into_iter()
+            .collect::<BTreeMap<_, _>>(),
         created_ms: cx.now_us.div_euclid(1_000),
     };
     if create.kind != ViewKind::Permanent {
         if create.kind == ViewKind::GlobalTemporary {
             view.short_name = format!("global_temp.{}", view.short_name);
         } else if parts.len() > 1 {
-            return Err(DeltaError::new("TEMP_VIEW_NAME_TOO_MANY_NAME_PARTS").param("actualName", errors::quoted(&parts)));
+            return Err(DeltaError::new("TEMP_VIEW_NAME_TOO_MANY_NAME_PARTS")
+                .param("actualName", errors::quoted(&parts)));
         }
         return keep_temporary(cx, view, create.mode);
     }
@@ -47,12 +55,18 @@ pub(super) async fn create(cx: &Context, create: &CreateView, text: &str) -> Res
     match (create.mode, cx.catalog().object(&name)?) {
         (CreateMode::CreateIfNotExists, Some(_)) => {}
         (CreateMode::CreateOrReplace | CreateMode::Replace, Some(CatalogObject::Table(_))) => {
-            return Err(errors::table_not_view(&name.parts(), "CREATE OR REPLACE VIEW"));
+            return Err(errors::table_not_view(
+                &name.parts(),
+                "CREATE OR REPLACE VIEW",
+            ));
         }
-        (CreateMode::CreateOrReplace | CreateMode::Replace, _) => cx.catalog().put_object(&object)?,
+        (CreateMode::CreateOrReplace | CreateMode::Replace, _) => {
+            cx.catalog().put_object(&object)?
+        }
         (_, found) => {
             if found.is_some() || !cx.catalog().create_object(&object)? {
-                return Err(DeltaError::new("TABLE_OR_VIEW_ALREADY_EXISTS").param("relationName", errors::quoted(&name.parts())));
+                return Err(DeltaError::new("TABLE_OR_VIEW_ALREADY_EXISTS")
+                    .param("relationName", errors::quoted(&name.parts())));
             }
         }
     }
@@ -105,19 +119,34 @@ async fn columns_of(
         };
         return Err(DeltaError::new(class)
             .param("viewName", errors::quoted(view))
-            .param("viewColumns", list(names.iter().map(|(name, _)| name.value.as_str()).collect()))
-            .param("dataColumns", list(schema.fields.iter().map(|field| field.name.as_str()).collect())));
+            .param(
+                "viewColumns",
+                list(names.iter().map(|(name, _)| name.value.as_str()).collect()),
+            )
+            .param(
+                "dataColumns",
+                list(
+                    schema
+                        .fields
+                        .iter()
+                        .map(|field| field.name.as_str())
+                        .collect(),
+                ),
+            ));
     }
     for (field, (name, comment)) in schema.fields.iter_mut().zip(names) {
         field.name.clone_from(&name.value);
         if let Some(comment) = comment {
-            field.metadata.insert(metadata::COMMENT.to_owned(), comment.as_str().into());
+            field
+                .metadata
+                .insert(metadata::COMMENT.to_owned(), comment.as_str().into());
         }
     }
     let mut seen = std::collections::BTreeSet::new();
     for field in &schema.fields {
         if !seen.insert(field.name.to_lowercase()) {
-            return Err(DeltaError::new("COLUMN_ALREADY_EXISTS").param("columnName", errors::quoted(&[field.name.to_lowercase()])));
+            return Err(DeltaError::new("COLUMN_ALREADY_EXISTS")
+                .param("columnName", errors::quoted(&[field.name.to_lowercase()])));
         }
     }
     Ok(schema)
@@ -138,7 +167,12 @@ pub(super) async fn alter(cx: &Context, alter: &AlterView, text: &str) -> Result
     let name = resolve::object_name(cx, &parts, &cx.current)?;
     let mut view = match cx.catalog().object(&name)? {
         Some(CatalogObject::View(view)) => view,
-        Some(CatalogObject::Table(_)) => return Err(errors::table_not_view(&name.parts(), operation_of(&alter.action))),
+        Some(CatalogObject::Table(_)) => {
+            return Err(errors::table_not_view(
+                &name.parts(),
+                operation_of(&alter.action),
+            ));
+        }
         None => return Err(errors::not_found(&parts)),
     };
     match &alter.action {
@@ -183,9 +217,9 @@ pub(super) async fn drop(cx: &Context, drop: &Drop) -> Result<SqlResult> {
     let parts = cx.texts(&drop.name).await?;
     let temporary = match parts.as_slice() {
         [name] => cx.session.drop_temporary_view(name),
-        [schema, name] if schema.eq_ignore_ascii_case("global_temp") => {
-            cx.session.drop_temporary_view(&format!("global_temp.{name}"))
-        }
+        [schema, name] if schema.eq_ignore_ascii_case("global_temp") => cx
+            .session
+            .drop_temporary_view(&format!("global_temp.{name}")),
         _ => false,
     };
     if temporary {
@@ -194,7 +228,11 @@ pub(super) async fn drop(cx: &Context, drop: &Drop) -> Result<SqlResult> {
     let name = match resolve::object_name(cx, &parts, &cx.current) {
         Ok(name) => name,
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            return if drop.if_exists { Ok(SqlResult::empty()) } else { Err(errors::not_found(&parts)) };
+            return if drop.if_exists {
+                Ok(SqlResult::empty())
+            } else {
+                Err(errors::not_found(&parts))
+            };
         }
         Err(error) => return Err(error),
     };

@@ -10,13 +10,24 @@ impl SqlResult {
         if self.schema.fields.is_empty() {
             return out;
         }
-        let header: Vec<String> = self.schema.fields.iter().map(|field| quote(&field.name)).collect();
+        let header: Vec<String> = self
+            .schema
+            .fields
+            .iter()
+            .map(|field| quote(&field.name))
+            .collect();
         out.push_str(&header.join(","));
         out.push('\n');
         for row in self.rows() {
             let cells: Vec<String> = row
                 .iter()
-                .map(|value| if matches!(value, Value::Null) { String::new() } else { quote(&cell_text(value, &self.zone)) })
+                .map(|value| {
+                    if matches!(value, Value::Null) {
+                        String::new()
+                    } else {
+                        quote(&cell_text(value, &self.zone))
+                    }
+                })
                 .collect();
             out.push_str(&cells.join(","));
             out.push('\n');

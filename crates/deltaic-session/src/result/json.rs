@@ -15,8 +15,11 @@ use super::{SqlResult, Value};
 impl SqlResult {
     /// `{"columns": [[name, type, nullable]], "rows": [[…]]}`, with `"notes"` where there are any.
     pub fn to_json_pipe(&self) -> Json {
-        let rows: Vec<Json> =
-            self.rows().iter().map(|row| Json::Array(row.iter().map(cell_json).collect())).collect();
+        let rows: Vec<Json> = self
+            .rows()
+            .iter()
+            .map(|row| Json::Array(row.iter().map(cell_json).collect()))
+            .collect();
         let mut answer = Map::new();
         answer.insert("columns".to_owned(), columns_json(&self.schema));
         answer.insert("rows".to_owned(), Json::Array(rows));
@@ -29,14 +32,20 @@ impl SqlResult {
 
 /// `[[name, type, nullable]]`.
 fn columns_json(schema: &StructType) -> Json {
-    let columns = schema.fields.iter().map(|field| json!([field.name, field.data_type.simple_string(), field.nullable]));
+    let columns = schema
+        .fields
+        .iter()
+        .map(|field| json!([field.name, field.data_type.simple_string(), field.nullable]));
     Json::Array(columns.collect())
 }
 
 /// `{"error": {"condition", "sqlState", "message", "parameters"}}`; an error without a class has a null condition.
 pub fn error_json(error: &DeltaError) -> Json {
-    let parameters: Map<String, Json> =
-        error.parameters().iter().map(|(name, value)| (name.to_string(), Json::from(value.as_str()))).collect();
+    let parameters: Map<String, Json> = error
+        .parameters()
+        .iter()
+        .map(|(name, value)| (name.to_string(), Json::from(value.as_str())))
+        .collect();
     json!({"error": {
         "condition": error.class(),
         "sqlState": error.sql_state(),
@@ -56,18 +65,31 @@ pub(crate) fn cell_json(value: &Value) -> Json {
         Value::Double(value) => double_json(*value),
         Value::Decimal(unscaled, scale) => json!(numbers::python_decimal(*unscaled, *scale)),
         Value::String(text) | Value::Variant(text) => json!(text),
-        Value::Binary(bytes) => json!({"base64": base64::engine::general_purpose::STANDARD.encode(bytes)}),
+        Value::Binary(bytes) => {
+            json!({"base64": base64::engine::general_purpose::STANDARD.encode(bytes)})
+        }
         Value::Date(days) => json!(numbers::date_text(*days)),
-        Value::Timestamp(micros) | Value::TimestampNtz(micros) => json!(numbers::iso_text(*micros, 'T')),
-        Value::YearMonth(_) => json!(super::text::cell_text(value, &deltaic_protocol::timestamp::Zone::utc())),
+        Value::Timestamp(micros) | Value::TimestampNtz(micros) => {
+            json!(numbers::iso_text(*micros, 'T'))
+        }
+        Value::YearMonth(_) => json!(super::text::cell_text(
+            value,
+            &deltaic_protocol::timestamp::Zone::utc()
+        )),
         Value::DayTime(micros) => json!(timedelta_text(*micros)),
-        Value::Struct(fields) => {
-            Json::Object(fields.iter().map(|(name, value)| (name.clone(), cell_json(value))).collect())
-        }
+        Value::Struct(fields) => Json::Object(
+            fields
+                .iter()
+                .map(|(name, value)| (name.clone(), cell_json(value)))
+                .collect(),
+        ),
         Value::Array(items) => Json::Array(items.iter().map(cell_json).collect()),
-        Value::Map(pairs) => {
-            Json::Object(pairs.iter().map(|(key, value)| (key_text(key), cell_json(value))).collect())
-        }
+        Value::Map(pairs) => Json::Object(
+            pairs
+                .iter()
+                .map(|(key, value)| (key_text(key), cell_json(value)))
+                .collect(),
+        ),
     }
 }
 
@@ -121,8 +143,17 @@ fn timedelta_text(micros: i64) -> String {
     let rest = micros.rem_euclid(86_400_000_000);
     let seconds = rest / 1_000_000;
     let fraction = rest % 1_000_000;
-    let clock = format!("{}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60);
-    let clock = if fraction == 0 { clock } else { format!("{clock}.{fraction:06}") };
+    let clock = format!(
+        "{}:{:02}:{:02}",
+        seconds / 3_600,
+        seconds / 60 % 60,
+        seconds % 60
+    );
+    let clock = if fraction == 0 {
+        clock
+    } else {
+        format!("{clock}.{fraction:06}")
+    };
     match days {
         0 => clock,
         1 | -1 => format!("{days} day, {clock}"),

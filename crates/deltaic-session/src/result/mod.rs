@@ -38,13 +38,23 @@ pub struct SqlResult {
 impl SqlResult {
     /// An answer without columns.
     pub fn empty() -> Self {
-        SqlResult { schema: StructType { fields: Vec::new() }, batches: Vec::new(), notes: Vec::new(), zone: Zone::utc() }
+        SqlResult {
+            schema: StructType { fields: Vec::new() },
+            batches: Vec::new(),
+            notes: Vec::new(),
+            zone: Zone::utc(),
+        }
     }
 
     /// An answer made of values, row by row.
     pub fn from_rows(schema: StructType, rows: &[Vec<Value>]) -> Result<Self> {
         let batch = arrays::batch(&schema, rows)?;
-        Ok(SqlResult { schema, batches: vec![batch], notes: Vec::new(), zone: Zone::utc() })
+        Ok(SqlResult {
+            schema,
+            batches: vec![batch],
+            notes: Vec::new(),
+            zone: Zone::utc(),
+        })
     }
 
     /// Adds remarks.
@@ -55,7 +65,11 @@ impl SqlResult {
 
     /// Number of rows.
     pub fn row_count(&self) -> usize {
-        if self.schema.fields.is_empty() { 0 } else { self.batches.iter().map(RecordBatch::num_rows).sum() }
+        if self.schema.fields.is_empty() {
+            0
+        } else {
+            self.batches.iter().map(RecordBatch::num_rows).sum()
+        }
     }
 
     /// All rows as values.
@@ -75,7 +89,11 @@ impl SqlResult {
                     return rows;
                 }
                 let columns = self.schema.fields.iter().zip(batch.columns());
-                rows.push(columns.map(|(field, array)| value::cell(array.as_ref(), row, &field.data_type)).collect());
+                rows.push(
+                    columns
+                        .map(|(field, array)| value::cell(array.as_ref(), row, &field.data_type))
+                        .collect(),
+                );
             }
         }
         rows
@@ -84,14 +102,25 @@ impl SqlResult {
 
 /// A column of a command's answer.
 pub(crate) fn column(name: &str, data_type: DataType, nullable: bool) -> StructField {
-    StructField { name: name.to_owned(), data_type, nullable, metadata: serde_json::Map::new() }
+    StructField {
+        name: name.to_owned(),
+        data_type,
+        nullable,
+        metadata: serde_json::Map::new(),
+    }
 }
 
 /// A schema of text columns, none nullable except where the name ends in `?`.
 pub(crate) fn text_columns(names: &[&str]) -> StructType {
     let fields = names
         .iter()
-        .map(|name| column(name.trim_end_matches('?'), DataType::String, name.ends_with('?')))
+        .map(|name| {
+            column(
+                name.trim_end_matches('?'),
+                DataType::String,
+                name.ends_with('?'),
+            )
+        })
         .collect();
     StructType { fields }
 }

@@ -21,9 +21,16 @@ fn java_text(value: f64, shortest: &str) -> String {
         return if value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
     }
     if value == 0.0 {
-        return if value.is_sign_negative() { "-0.0" } else { "0.0" }.to_owned();
+        return if value.is_sign_negative() {
+            "-0.0"
+        } else {
+            "0.0"
+        }
+        .to_owned();
     }
-    let (sign, rest) = shortest.strip_prefix('-').map_or(("", shortest), |rest| ("-", rest));
+    let (sign, rest) = shortest
+        .strip_prefix('-')
+        .map_or(("", shortest), |rest| ("-", rest));
     let (mantissa, exponent) = rest.split_once('e').unwrap_or((rest, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
@@ -31,7 +38,10 @@ fn java_text(value: f64, shortest: &str) -> String {
         format!("{sign}{}", plain(&digits, exponent))
     } else {
         let (first, tail) = digits.split_at(1);
-        format!("{sign}{first}.{}E{exponent}", if tail.is_empty() { "0" } else { tail })
+        format!(
+            "{sign}{first}.{}E{exponent}",
+            if tail.is_empty() { "0" } else { tail }
+        )
     }
 }
 
@@ -53,11 +63,19 @@ pub fn plain_decimal(unscaled: i128, scale: i8) -> String {
     let digits = unscaled.unsigned_abs().to_string();
     let sign = if unscaled < 0 { "-" } else { "" };
     if scale <= 0 {
-        let zeros = if unscaled == 0 { 0 } else { usize::from(scale.unsigned_abs()) };
+        let zeros = if unscaled == 0 {
+            0
+        } else {
+            usize::from(scale.unsigned_abs())
+        };
         return format!("{sign}{digits}{}", "0".repeat(zeros));
     }
     let scale = scale as usize;
-    let padded = if digits.len() <= scale { format!("{}{digits}", "0".repeat(scale + 1 - digits.len())) } else { digits };
+    let padded = if digits.len() <= scale {
+        format!("{}{digits}", "0".repeat(scale + 1 - digits.len()))
+    } else {
+        digits
+    };
     let (whole, fraction) = padded.split_at(padded.len() - scale);
     format!("{sign}{whole}.{fraction}")
 }
@@ -74,7 +92,11 @@ pub fn python_decimal(unscaled: i128, scale: i8) -> String {
     let (first, tail) = digits.split_at(1);
     let point = if tail.is_empty() { "" } else { "." };
     let power = left - 1;
-    if power == 0 { format!("{sign}{first}{point}{tail}") } else { format!("{sign}{first}{point}{tail}E{power:+}") }
+    if power == 0 {
+        format!("{sign}{first}{point}{tail}")
+    } else {
+        format!("{sign}{first}{point}{tail}E{power:+}")
+    }
 }
 
 /// `yyyy-MM-dd`; years past 9999 have a plus sign, as in Java.
@@ -88,15 +110,29 @@ pub fn date_text(days: i32) -> String {
 fn day_text(date: NaiveDate) -> String {
     let year = date.year();
     let sign = if year > 9999 { "+" } else { "" };
-    let year = if year < 0 { format!("-{:04}", -year) } else { format!("{sign}{year:04}") };
+    let year = if year < 0 {
+        format!("-{:04}", -year)
+    } else {
+        format!("{sign}{year:04}")
+    };
     format!("{year}-{:02}-{:02}", date.month(), date.day())
 }
 
 /// `yyyy-MM-dd HH:mm:ss` with as many digits of the fraction as it needs.
 pub fn date_time_text(time: NaiveDateTime) -> String {
     let micros = time.nanosecond() / 1_000;
-    let base = format!("{} {:02}:{:02}:{:02}", day_text(time.date()), time.hour(), time.minute(), time.second());
-    if micros == 0 { base } else { format!("{base}.{}", format!("{micros:06}").trim_end_matches('0')) }
+    let base = format!(
+        "{} {:02}:{:02}:{:02}",
+        day_text(time.date()),
+        time.hour(),
+        time.minute(),
+        time.second()
+    );
+    if micros == 0 {
+        base
+    } else {
+        format!("{base}.{}", format!("{micros:06}").trim_end_matches('0'))
+    }
 }
 
 /// The moment without a zone; years out of chrono's range answer nothing.
@@ -107,8 +143,20 @@ pub fn naive(micros: i64) -> Option<NaiveDateTime> {
 /// ISO text with a `T`, six digits of fraction where it is not zero (Python's `isoformat`); `between` is `T` or a
 /// space.
 pub fn iso_text(micros: i64, between: char) -> String {
-    let Some(time) = naive(micros) else { return format!("{micros} us") };
+    let Some(time) = naive(micros) else {
+        return format!("{micros} us");
+    };
     let fraction = time.nanosecond() / 1_000;
-    let base = format!("{}{between}{:02}:{:02}:{:02}", day_text(time.date()), time.hour(), time.minute(), time.second());
-    if fraction == 0 { base } else { format!("{base}.{fraction:06}") }
+    let base = format!(
+        "{}{between}{:02}:{:02}:{:02}",
+        day_text(time.date()),
+        time.hour(),
+        time.minute(),
+        time.second()
+    );
+    if fraction == 0 {
+        base
+    } else {
+        format!("{base}.{fraction:06}")
+    }
 }

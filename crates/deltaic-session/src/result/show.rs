@@ -16,7 +16,11 @@ pub struct ShowOptions {
 
 impl Default for ShowOptions {
     fn default() -> Self {
-        ShowOptions { rows: 20, truncate: 20, vertical: false }
+        ShowOptions {
+            rows: 20,
+            truncate: 20,
+            vertical: false,
+        }
     }
 }
 
@@ -26,10 +30,19 @@ impl SqlResult {
         let mut rows = self.head(options.rows.saturating_add(1));
         let more = rows.len() > options.rows;
         rows.truncate(options.rows);
-        let header: Vec<String> = self.schema.fields.iter().map(|field| escape(&field.name)).collect();
+        let header: Vec<String> = self
+            .schema
+            .fields
+            .iter()
+            .map(|field| escape(&field.name))
+            .collect();
         let body: Vec<Vec<String>> = rows
             .iter()
-            .map(|row| row.iter().map(|value| cut(&escape(&cell_text(value, &self.zone)), options.truncate)).collect())
+            .map(|row| {
+                row.iter()
+                    .map(|value| cut(&escape(&cell_text(value, &self.zone)), options.truncate))
+                    .collect()
+            })
             .collect();
         let mut out = String::new();
         if options.vertical {
@@ -57,7 +70,11 @@ fn grid(out: &mut String, header: &[String], body: &[Vec<String>], right: bool) 
     let rule: Vec<String> = widths.iter().map(|width| "-".repeat(*width)).collect();
     let rule = format!("+{}+\n", rule.join("+"));
     let line = |row: &[String]| {
-        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| pad(cell, *width, right)).collect();
+        let cells: Vec<String> = row
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| pad(cell, *width, right))
+            .collect();
         format!("|{}|\n", cells.join("|"))
     };
     out.push_str(&rule);
@@ -70,28 +87,49 @@ fn grid(out: &mut String, header: &[String], body: &[Vec<String>], right: bool) 
 }
 
 fn vertical(out: &mut String, header: &[String], body: &[Vec<String>]) {
-    let names = header.iter().map(|name| width(name)).max().unwrap_or(0).max(3);
-    let data = body.iter().flatten().map(|cell| width(cell)).max().unwrap_or(0).max(3);
+    let names = header
+        .iter()
+        .map(|name| width(name))
+        .max()
+        .unwrap_or(0)
+        .max(3);
+    let data = body
+        .iter()
+        .flatten()
+        .map(|cell| width(cell))
+        .max()
+        .unwrap_or(0)
+        .max(3);
     for (number, row) in body.iter().enumerate() {
         let title = format!("-RECORD {number}");
         out.push_str(&title);
         out.push_str(&"-".repeat((names + data + 5).saturating_sub(title.len())));
         out.push('\n');
         for (name, cell) in header.iter().zip(row) {
-            out.push_str(&format!(" {} | {} \n", pad(name, names, false), pad(cell, data, false)));
+            out.push_str(&format!(
+                " {} | {} \n",
+                pad(name, names, false),
+                pad(cell, data, false)
+            ));
         }
     }
 }
 
 fn pad(text: &str, wanted: usize, right: bool) -> String {
     let blanks = " ".repeat(wanted.saturating_sub(width(text)));
-    if right { format!("{blanks}{text}") } else { format!("{text}{blanks}") }
+    if right {
+        format!("{blanks}{text}")
+    } else {
+        format!("{text}{blanks}")
+    }
 }
 
 /// Columns that a text takes on a terminal, full-width characters counting two. Characters outside the basic plane
 /// are two units, as for the reference.
 fn width(text: &str) -> usize {
-    text.encode_utf16().map(|unit| if full_width(unit) { 2 } else { 1 }).sum()
+    text.encode_utf16()
+        .map(|unit| if full_width(unit) { 2 } else { 1 })
+        .sum()
 }
 
 fn full_width(unit: u16) -> bool {

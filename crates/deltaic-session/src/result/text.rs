@@ -28,7 +28,10 @@ pub(crate) fn cell_text(value: &Value, zone: &Zone) -> String {
         Value::YearMonth(months) => year_month_text(*months),
         Value::DayTime(micros) => day_time_text(*micros),
         Value::Struct(fields) => {
-            let inner: Vec<String> = fields.iter().map(|(_, value)| cell_text(value, zone)).collect();
+            let inner: Vec<String> = fields
+                .iter()
+                .map(|(_, value)| cell_text(value, zone))
+                .collect();
             format!("{{{}}}", inner.join(", "))
         }
         Value::Array(items) => {
@@ -36,8 +39,12 @@ pub(crate) fn cell_text(value: &Value, zone: &Zone) -> String {
             format!("[{}]", inner.join(", "))
         }
         Value::Map(pairs) => {
-            let inner: Vec<String> =
-                pairs.iter().map(|(key, value)| format!("{} -> {}", cell_text(key, zone), cell_text(value, zone))).collect();
+            let inner: Vec<String> = pairs
+                .iter()
+                .map(|(key, value)| {
+                    format!("{} -> {}", cell_text(key, zone), cell_text(value, zone))
+                })
+                .collect();
             format!("{{{}}}", inner.join(", "))
         }
     }
@@ -53,7 +60,11 @@ fn instant_text(micros: i64, zone: &Zone) -> String {
 fn year_month_text(months: i32) -> String {
     let sign = if months < 0 { "-" } else { "" };
     let months = months.unsigned_abs();
-    format!("INTERVAL '{sign}{}-{}' YEAR TO MONTH", months / 12, months % 12)
+    format!(
+        "INTERVAL '{sign}{}-{}' YEAR TO MONTH",
+        months / 12,
+        months % 12
+    )
 }
 
 fn day_time_text(micros: i64) -> String {
@@ -61,7 +72,11 @@ fn day_time_text(micros: i64) -> String {
     let rest = micros.unsigned_abs();
     let seconds = rest / 1_000_000;
     let fraction = rest % 1_000_000;
-    let fraction = if fraction == 0 { String::new() } else { format!(".{}", format!("{fraction:06}").trim_end_matches('0')) };
+    let fraction = if fraction == 0 {
+        String::new()
+    } else {
+        format!(".{}", format!("{fraction:06}").trim_end_matches('0'))
+    };
     format!(
         "INTERVAL '{sign}{} {:02}:{:02}:{:02}{fraction}' DAY TO SECOND",
         seconds / 86_400,

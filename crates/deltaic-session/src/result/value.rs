@@ -1,13 +1,14 @@
 //! One value of a row, taken out of Arrow.
 
 use arrow::array::{
-    Array, AsArray, BinaryArray, BinaryViewArray, FixedSizeBinaryArray, LargeBinaryArray, LargeStringArray, StringArray,
-    StringViewArray,
+    Array, AsArray, BinaryArray, BinaryViewArray, FixedSizeBinaryArray, LargeBinaryArray,
+    LargeStringArray, StringArray, StringViewArray,
 };
 use arrow::datatypes::{
-    DataType as ArrowType, Date32Type, Decimal128Type, DurationMicrosecondType, Float32Type, Float64Type, Int8Type,
-    Int16Type, Int32Type, Int64Type, IntervalYearMonthType, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    DataType as ArrowType, Date32Type, Decimal128Type, DurationMicrosecondType, Float32Type,
+    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, IntervalYearMonthType, TimeUnit,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use deltaic_protocol::schema::DataType;
 
@@ -53,8 +54,15 @@ impl Value {
     }
 
     /// A map of text to text, nulls kept.
-    pub fn text_map<K: Into<String>, V: Into<String>>(pairs: impl IntoIterator<Item = (K, Option<V>)>) -> Self {
-        Value::Map(pairs.into_iter().map(|(key, value)| (Value::text(key), Value::optional(value))).collect())
+    pub fn text_map<K: Into<String>, V: Into<String>>(
+        pairs: impl IntoIterator<Item = (K, Option<V>)>,
+    ) -> Self {
+        Value::Map(
+            pairs
+                .into_iter()
+                .map(|(key, value)| (Value::text(key), Value::optional(value)))
+                .collect(),
+        )
     }
 }
 
@@ -76,11 +84,17 @@ pub(crate) fn cell(array: &dyn Array, row: usize, spark: &DataType) -> Value {
         ArrowType::UInt64 => Value::Long(array.as_primitive::<UInt64Type>().value(row) as i64),
         ArrowType::Float32 => Value::Float(array.as_primitive::<Float32Type>().value(row)),
         ArrowType::Float64 => Value::Double(array.as_primitive::<Float64Type>().value(row)),
-        ArrowType::Decimal128(_, scale) => Value::Decimal(array.as_primitive::<Decimal128Type>().value(row), *scale),
+        ArrowType::Decimal128(_, scale) => {
+            Value::Decimal(array.as_primitive::<Decimal128Type>().value(row), *scale)
+        }
         ArrowType::Date32 => Value::Date(array.as_primitive::<Date32Type>().value(row)),
         ArrowType::Timestamp(unit, zone) => {
             let micros = micros_of(array, row, unit);
-            if zone.is_some() { Value::Timestamp(micros) } else { Value::TimestampNtz(micros) }
+            if zone.is_some() {
+                Value::Timestamp(micros)
+            } else {
+                Value::TimestampNtz(micros)
+            }
         }
         ArrowType::Interval(arrow::datatypes::IntervalUnit::YearMonth) => {
             Value::YearMonth(array.as_primitive::<IntervalYearMonthType>().value(row))
@@ -90,8 +104,14 @@ pub(crate) fn cell(array: &dyn Array, row: usize, spark: &DataType) -> Value {
         }
         ArrowType::Dictionary(_, _) => dictionary_cell(array, row, spark),
         ArrowType::Struct(fields) => struct_cell(array, row, fields, spark),
-        ArrowType::List(_) => Value::Array(items(array.as_list::<i32>().value(row).as_ref(), element_of(spark))),
-        ArrowType::LargeList(_) => Value::Array(items(array.as_list::<i64>().value(row).as_ref(), element_of(spark))),
+        ArrowType::List(_) => Value::Array(items(
+            array.as_list::<i32>().value(row).as_ref(),
+            element_of(spark),
+        )),
+        ArrowType::LargeList(_) => Value::Array(items(
+            array.as_list::<i64>().value(row).as_ref(),
+            element_of(spark),
+        )),
         ArrowType::Map(_, _) => map_cell(array, row, spark),
         _ => text_or_bytes(array, row),
     }
@@ -99,10 +119,19 @@ pub(crate) fn cell(array: &dyn Array, row: usize, spark: &DataType) -> Value {
 
 fn micros_of(array: &dyn Array, row: usize, unit: &TimeUnit) -> i64 {
     match unit {
-        TimeUnit::Second => array.as_primitive::<TimestampSecondType>().value(row).saturating_mul(1_000_000),
-        TimeUnit::Millisecond => array.as_primitive::<TimestampMillisecondType>().value(row).saturating_mul(1_000),
+        TimeUnit::Second => array
+            .as_primitive::<TimestampSecondType>()
+            .value(row)
+            .saturating_mul(1_000_000),
+        TimeUnit::Millisecond => array
+            .as_primitive::<TimestampMillisecondType>()
+            .value(row)
+            .saturating_mul(1_000),
         TimeUnit::Microsecond => array.as_primitive::<TimestampMicrosecondType>().value(row),
-        TimeUnit::Nanosecond => array.as_primitive::<TimestampNanosecondType>().value(row).div_euclid(1_000),
+        TimeUnit::Nanosecond => array
+            .as_primitive::<TimestampNanosecondType>()
+            .value(row)
+            .div_euclid(1_000),
     }
 }
 
@@ -128,28 +157,54 @@ fn text_or_bytes(array: &dyn Array, row: usize) -> Value {
 }
 
 fn dictionary_cell(array: &dyn Array, row: usize, spark: &DataType) -> Value {
-    let ArrowType::Dictionary(_, values) = array.data_type() else { return Value::Null };
+    let ArrowType::Dictionary(_, values) = array.data_type() else {
+        return Value::Null;
+    };
     match arrow::compute::cast(&array.slice(row, 1), values) {
         Ok(plain) => cell(plain.as_ref(), 0, spark),
         Err(_) => Value::Null,
     }
 }
 
-fn struct_cell(array: &dyn Array, row: usize, fields: &arrow::datatypes::Fields, spark: &DataType) -> Value {
+fn struct_cell(
+    array: &dyn Array,
+    row: usize,
+    fields: &arrow::datatypes::Fields,
+    spark: &DataType,
+) -> Value {
     let columns = array.as_struct().columns();
     if matches!(spark, DataType::Variant) {
         return variant_cell(columns, row, fields);
     }
-    let inner = if let DataType::Struct(inner) = spark { Some(inner) } else { None };
-    let values = columns.iter().zip(fields.iter()).enumerate().map(|(index, (column, field))| {
-        let known = inner.and_then(|inner| inner.fields.get(index));
-        let name = known.map_or_else(|| field.name().clone(), |known| known.name.clone());
-        (name, cell(column.as_ref(), row, known.map_or(&DataType::Void, |known| &known.data_type)))
-    });
+    let inner = if let DataType::Struct(inner) = spark {
+        Some(inner)
+    } else {
+        None
+    };
+    let values = columns
+        .iter()
+        .zip(fields.iter())
+        .enumerate()
+        .map(|(index, (column, field))| {
+            let known = inner.and_then(|inner| inner.fields.get(index));
+            let name = known.map_or_else(|| field.name().clone(), |known| known.name.clone());
+            (
+                name,
+                cell(
+                    column.as_ref(),
+                    row,
+                    known.map_or(&DataType::Void, |known| &known.data_type),
+                ),
+            )
+        });
     Value::Struct(values.collect())
 }
 
-fn variant_cell(columns: &[arrow::array::ArrayRef], row: usize, fields: &arrow::datatypes::Fields) -> Value {
+fn variant_cell(
+    columns: &[arrow::array::ArrayRef],
+    row: usize,
+    fields: &arrow::datatypes::Fields,
+) -> Value {
     let part = |name: &str| {
         let index = fields.iter().position(|field| field.name() == name)?;
         match text_or_bytes(columns.get(index)?.as_ref(), row) {
@@ -158,17 +213,25 @@ fn variant_cell(columns: &[arrow::array::ArrayRef], row: usize, fields: &arrow::
         }
     };
     match (part("metadata"), part("value")) {
-        (Some(metadata), Some(value)) => super::text::variant_json(&metadata, &value).map_or(Value::Null, Value::Variant),
+        (Some(metadata), Some(value)) => {
+            super::text::variant_json(&metadata, &value).map_or(Value::Null, Value::Variant)
+        }
         _ => Value::Null,
     }
 }
 
 fn items(array: &dyn Array, spark: &DataType) -> Vec<Value> {
-    (0..array.len()).map(|row| cell(array, row, spark)).collect()
+    (0..array.len())
+        .map(|row| cell(array, row, spark))
+        .collect()
 }
 
 fn element_of(spark: &DataType) -> &DataType {
-    if let DataType::Array(array) = spark { &array.element_type } else { &DataType::Void }
+    if let DataType::Array(array) = spark {
+        &array.element_type
+    } else {
+        &DataType::Void
+    }
 }
 
 fn map_cell(array: &dyn Array, row: usize, spark: &DataType) -> Value {
@@ -177,7 +240,11 @@ fn map_cell(array: &dyn Array, row: usize, spark: &DataType) -> Value {
         DataType::Map(map) => (&map.key_type, &map.value_type),
         _ => (&DataType::Void, &DataType::Void),
     };
-    let pairs = (0..entries.len())
-        .map(|entry| (cell(entries.column(0).as_ref(), entry, key), cell(entries.column(1).as_ref(), entry, value)));
+    let pairs = (0..entries.len()).map(|entry| {
+        (
+            cell(entries.column(0).as_ref(), entry, key),
+            cell(entries.column(1).as_ref(), entry, value),
+        )
+    });
     Value::Map(pairs.collect())
 }

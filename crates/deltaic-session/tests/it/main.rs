@@ -1,0 +1,11 @@
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+//! The session through its public doors: statements in, answers out.
+
+mod helpers;
+mod lesson;
+mod names;
+mod parameters;
+mod processes;
+mod settings;
+mod tables;
+mod views;

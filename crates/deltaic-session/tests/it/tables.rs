@@ -1,0 +1,198 @@
+//! Making, filling and changing tables.
+
+use serde_json::json;
+
+use crate::helpers::Warehouse;
+
+#[tokio::test]
+async fn insert_finds_its_columns_by_position_list_and_name() {
+    let w = Warehouse::new();
+    w.all(&[
+        "CREATE TABLE t (id INT, v STRING)",
+        "INSERT INTO t VALUES (1, 'a')",
+        "INSERT INTO t (v) VALUES ('only v')",
+        "INSERT INTO t BY NAME SELECT 'c' AS v, 3 AS id",
+    ])
+    .await;
+    assert_eq!(
+        w.rows("SELECT * FROM t ORDER BY id").await,
+        json!([[null, "only v"], [1, "a"], [3, "c"]])
+    );
+    assert_eq!(
+        w.class("INSERT INTO t VALUES (1)").await,
+        "DELTA_INSERT_COLUMN_ARITY_MISMATCH"
+    );
+    assert_eq!(
+        w.class("INSERT INTO t VALUES (1, 'a', 2)").await,
+        "DELTA_METADATA_MISMATCH"
+    );
+    assert_eq!(
+        w.class("INSERT INTO t (nothing) VALUES (1)").await,
+        "UNRESOLVED_COLUMN.WITH_SUGGESTION"
+    );
+    assert_eq!(
+        w.class("INSERT INTO t SELECT 3000000000, 'x'").await,
+        "CAST_OVERFLOW_IN_TABLE_INSERT"
+    );
+    w.ok("SET spark.databricks.delta.schema.autoMerge.enabled = true")
+        .await;
+    w.ok("INSERT INTO t SELECT 4 AS id, 'd' AS v, true AS flag")
+        .await;
+    assert_eq!(
+        w.rows("SELECT flag FROM t WHERE id = 4").await,
+        json!([[true]])
+    );
+}
+
+#[tokio::test]
+async fn overwrite_replaces_the_table_a_partition_or_what_satisfies_a_condition() {
+    let w = Warehouse::new();
+    w.all(&[
+        "CREATE TABLE p (id INT, k INT) PARTITIONED BY (k)",
+        "INSERT INTO p VALUES (1,1),(2,2),(3,3)",
+    ])
+    .await;
+    w.ok("INSERT INTO p REPLACE WHERE k = 2 VALUES (20, 2)")
+        .await;
+    assert_eq!(
+        w.class("INSERT INTO p REPLACE WHERE k = 2 VALUES (30, 3)")
+            .await,
+        "DELTA_REPLACE_WHERE_MISMATCH"
+    );
+    w.ok("SET spark.sql.sources.partitionOverwriteMode = dynamic")
+        .await;
+    w.ok("INSERT OVERWRITE p VALUES (10, 1)").await;
+    assert_eq!(
+        w.rows("SELECT * FROM p ORDER BY k").await,
+        json!([[10, 1], [20, 2], [3, 3]])
+    );
+    w.ok("SET spark.sql.sources.partitionOverwriteMode = static")
+        .await;
+    w.ok("INSERT OVERWRITE p PARTITION (k = 3) VALUES (33)")
+        .await;
+    assert_eq!(
+        w.rows("SELECT * FROM p ORDER BY k").await,
+        json!([[10, 1], [20, 2], [33, 3]])
+    );
+    w.ok("INSERT OVERWRITE p VALUES (9, 9)").await;
+    assert_eq!(w.rows("SELECT * FROM p").await, json!([[9, 9]]));
+}
+
+#[tokio::test]
+async fn a_table_is_made_from_a_query_and_replaced() {
+    let w = Warehouse::new();
+    w.ok("CREATE TABLE t PARTITIONED BY (p) AS SELECT id, id % 2 AS p FROM range(4)")
+        .await;
+    assert_eq!(
+        w.rows("SELECT count(*), max(p) FROM t").await,
+        json!([[4, 1]])
+    );
+    assert_eq!(
+        w.class("CREATE TABLE t AS SELECT 1 AS a").await,
+        "TABLE_OR_VIEW_ALREADY_EXISTS"
+    );
+    w.ok("CREATE OR REPLACE TABLE t AS SELECT 'x' AS a").await;
+    assert_eq!(w.rows("SELECT * FROM t").await, json!([["x"]]));
+    assert_eq!(
+        w.rows("SELECT count(*) FROM t VERSION AS OF 0").await,
+        json!([[4]])
+    );
+    assert_eq!(
+        w.class("REPLACE TABLE nothing (a INT)").await,
+        "TABLE_OR_VIEW_NOT_FOUND"
+    );
+}
+
+#[tokio::test]
+async fn a_check_constraint_holds_from_the_day_it_is_added() {
+    let w = Warehouse::new();
+    w.all(&["CREATE TABLE t (id INT)", "INSERT INTO t VALUES (1), (-1)"])
+        .await;
+    assert_eq!(
+        w.class("ALTER TABLE t ADD CONSTRAINT pos CHECK (id > 0)")
+            .await,
+        "DELTA_NEW_CHECK_CONSTRAINT_VIOLATION"
+    );
+    w.all(&[
+        "DELETE FROM t WHERE id < 0",
+        "ALTER TABLE t ADD CONSTRAINT pos CHECK (id > 0)",
+    ])
+    .await;
+    assert_eq!(
+        w.class("INSERT INTO t VALUES (-2)").await,
+        "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES"
+    );
+    assert_eq!(
+        w.class("UPDATE t SET id = -id").await,
+        "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES"
+    );
+    w.all(&[
+        "ALTER TABLE t DROP CONSTRAINT pos",
+        "INSERT INTO t VALUES (-2)",
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn parquet_tables_stand_beside_delta_tables() {
+    let w = Warehouse::new();
+    w.all(&[
+        "CREATE TABLE p (id INT, k STRING) USING parquet PARTITIONED BY (k)",
+        "INSERT INTO p VALUES (1, 'a b'), (2, NULL)",
+    ])
+    .await;
+    assert_eq!(
+        w.rows("SELECT * FROM p ORDER BY id").await,
+        json!([[1, "a b"], [2, null]])
+    );
+    assert_eq!(
+        w.class("SELECT * FROM p VERSION AS OF 0").await,
+        "UNSUPPORTED_FEATURE.TIME_TRAVEL"
+    );
+    assert_eq!(w.class("VACUUM p").await, "DELTA_ONLY_OPERATION");
+    w.ok("DROP TABLE p").await;
+    assert!(!w.has("p"));
+}
+
+#[tokio::test]
+async fn what_comes_later_says_so() {
+    let w = Warehouse::new();
+    w.ok("CREATE TABLE t (id INT)").await;
+    for sql in [
+        "OPTIMIZE t",
+        "REORG TABLE t APPLY (PURGE)",
+        "CREATE TABLE c SHALLOW CLONE t",
+        "SELECT * FROM table_changes('t', 0)",
+    ] {
+        let error = w.fails(sql).await;
+        assert!(error.text().contains("not supported yet"), "{sql}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn damage_is_an_error_with_its_path_and_loses_nothing() {
+    let w = Warehouse::new();
+    w.all(&[
+        "CREATE TABLE t (id INT)",
+        "INSERT INTO t VALUES (1)",
+        "INSERT INTO t VALUES (2)",
+    ])
+    .await;
+    let commit = w
+        .folder
+        .path()
+        .join("t/_delta_log/00000000000000000001.json");
+    let kept = std::fs::read(&commit).unwrap();
+    std::fs::write(&commit, &kept[..kept.len() / 2]).unwrap();
+    w.session.refresh();
+    let error = w.fails("SELECT * FROM t").await;
+    assert!(
+        error
+            .path()
+            .is_some_and(|path| path.contains("00000000000000000001.json")),
+        "{error:?}"
+    );
+    std::fs::write(&commit, &kept).unwrap();
+    w.session.refresh();
+    assert_eq!(w.rows("SELECT count(*) FROM t").await, json!([[2]]));
+}
