@@ -4,10 +4,6 @@ use std::error::Error as _;
 use std::fmt::Write as _;
 
 use deltaic_protocol::error::{DeltaError, ErrorKind};
-use deltaic_session::error_json;
-
-use crate::arguments::Output;
-use crate::terminal;
 
 /// Why a command ends early.
 pub enum Failed {
@@ -27,15 +23,6 @@ impl From<DeltaError> for Failed {
 
 /// Exit status of a run whose expected error did not come.
 pub const EXPECTED_ERROR_MISSING: u8 = 10;
-
-/// Print an error that ends the command: JSON on standard output for programs, text on standard error for people.
-pub fn print(error: &DeltaError, output: Output) -> Result<(), Failed> {
-    match output {
-        Output::Json => terminal::print(&format!("{}\n", error_json(error)))?,
-        Output::Table => terminal::complain(&text(error)),
-    }
-    Ok(())
-}
 
 /// The lines for people.
 pub fn text(error: &DeltaError) -> String {

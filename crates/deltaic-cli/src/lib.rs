@@ -72,7 +72,7 @@ where
 fn status(failed: Failed, output: Output) -> u8 {
     match failed {
         Failed::Printed(status) => status,
-        Failed::Error(error) => match failure::print(&error, output) {
+        Failed::Error(error) => match output::print_error(&error, output) {
             Err(Failed::Printed(status)) => status,
             Ok(()) | Err(_) => error.kind().exit_code(),
         },

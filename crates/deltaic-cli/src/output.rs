@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
-use deltaic_session::{ShowOptions, SqlResult};
+use deltaic_protocol::error::DeltaError;
+use deltaic_session::{ShowOptions, SqlResult, error_json};
 
 use crate::arguments::Output;
-use crate::failure::Failed;
+use crate::failure::{self, Failed};
 use crate::terminal;
 
 /// How to print.
@@ -13,6 +14,15 @@ use crate::terminal;
 pub struct Printer {
     pub output: Output,
     pub show: ShowOptions,
+}
+
+/// Print an error that ends the command: JSON on standard output for programs, text on standard error for people.
+pub fn print_error(error: &DeltaError, output: Output) -> Result<(), Failed> {
+    match output {
+        Output::Json => terminal::print(&format!("{}\n", error_json(error)))?,
+        Output::Table => terminal::complain(&failure::text(error)),
+    }
+    Ok(())
 }
 
 impl Printer {

@@ -11,8 +11,8 @@ use rustyline::{CompletionType, Config, Editor};
 
 use crate::complete::Names;
 use crate::engine::{Engine, Parameters};
-use crate::failure::{self, Failed};
-use crate::output::Printer;
+use crate::failure::Failed;
+use crate::output::{self, Printer};
 use crate::progress::Progress;
 use crate::{script, terminal};
 
@@ -98,7 +98,7 @@ async fn statements(
         {
             Ok(answer) => printer.answer(&answer)?,
             Err(error) => {
-                failure::print(&error, printer.output)?;
+                output::print_error(&error, printer.output)?;
                 return Ok(());
             }
         }

@@ -55,9 +55,8 @@ impl TableScope {
     }
 }
 
-/// Analyses a query. `text` is the statement it stands in.
-pub(crate) async fn query(cx: &Context, query: &Query, text: &str) -> Result<Planned> {
-    let _ = text;
+/// Analyses a query.
+pub(crate) async fn query(cx: &Context, query: &Query) -> Result<Planned> {
     let resolver = SessionResolver::new(cx);
     let analyzed =
         deltaic_analyzer::analyze_query(query, &resolver, &crate::engine::analyzer_options(cx))
@@ -73,7 +72,7 @@ pub(crate) async fn query(cx: &Context, query: &Query, text: &str) -> Result<Pla
 pub(crate) async fn table(cx: &Context, parts: &[Ident]) -> Result<Planned> {
     let names: Vec<&str> = parts.iter().map(|part| part.value.as_str()).collect();
     let sql = format!("SELECT * FROM {}", crate::errors::quoted(&names));
-    query(cx, &deltaic_sql::parse_query(&sql)?, &sql).await
+    query(cx, &deltaic_sql::parse_query(&sql)?).await
 }
 
 /// Runs a plan and collects its rows, partition by partition, so that their order is the same every time.
@@ -117,7 +116,7 @@ pub(crate) async fn constant(cx: &Context, expr: &ast::Expr) -> Result<Value> {
     if let SetExpr::Select(select) = one.body.as_mut() {
         select.projection = vec![SelectItem::UnnamedExpr(expr.clone())];
     }
-    let planned = query(cx, &one, "").await?;
+    let planned = query(cx, &one).await?;
     let schema = planned.schema.clone();
     let batches = collect(cx, planned).await?;
     let rows = SqlResult {
@@ -130,6 +129,20 @@ pub(crate) async fn constant(cx: &Context, expr: &ast::Expr) -> Result<Value> {
         .next()
         .and_then(|row| row.into_iter().next())
         .ok_or_else(|| DeltaError::internal("a constant expression has no value"))
+}
+
+/// The path in a LOCATION clause.
+pub(crate) async fn location(cx: &Context, expr: &ast::Expr) -> Result<String> {
+    match deltaic_sql::literal::text_of(expr) {
+        Some(text) => cx.qualify_path(&text),
+        None => match constant(cx, expr).await? {
+            Value::String(text) => cx.qualify_path(&text),
+            _ => Err(DeltaError::unclassed(
+                "java.lang.IllegalArgumentException",
+                "LOCATION must be a string",
+            )),
+        },
+    }
 }
 
 /// The value of a constant expression as a timestamp, microseconds since the epoch; text is read in the session's zone.
@@ -154,9 +167,7 @@ pub(crate) async fn condition(
     cx: &Context,
     expr: &ast::Expr,
     scope: &TableScope,
-    text: &str,
 ) -> Result<Condition> {
-    let _ = text;
     let resolver = SessionResolver::new(cx);
     let options = crate::engine::analyzer_options(cx);
     let bound =
@@ -175,7 +186,7 @@ pub(crate) async fn condition_text(
     text: &str,
     scope: &TableScope,
 ) -> Result<Condition> {
-    condition(cx, &deltaic_sql::parse_expr(text)?, scope, text).await
+    condition(cx, &deltaic_sql::parse_expr(text)?, scope).await
 }
 
 /// The rows of an INSERT in the columns of the table, then those that its source has more.

@@ -11,12 +11,12 @@ use deltaic_protocol::schema::StructType;
 use deltaic_protocol::timestamp::Zone;
 use deltaic_sql::Name;
 use deltaic_storage::{TableRoot, TableStore};
-use sqlparser::ast::{Expr, Ident};
+use sqlparser::ast::Ident;
 
 use crate::catalog::{Catalog, Provider, SchemaName, TableRecord};
 use crate::conf::SessionConf;
-use crate::dispatch::schema_name;
-use crate::result::{SqlResult, Value};
+use crate::errors;
+use crate::result::SqlResult;
 use crate::session::Session;
 use deltaic_sql::Parameters;
 
@@ -106,20 +106,6 @@ impl Context {
     pub(crate) async fn schema(&self, name: &Name) -> Result<SchemaName> {
         let parts = self.texts(name).await?;
         schema_name(self, &parts)
-    }
-
-    /// The text of a LOCATION clause.
-    pub(crate) async fn location(&self, expr: &Expr) -> Result<String> {
-        match deltaic_sql::literal::text_of(expr) {
-            Some(text) => self.qualify_path(&text),
-            None => match crate::analysis::constant(self, expr).await? {
-                Value::String(text) => self.qualify_path(&text),
-                _ => Err(DeltaError::unclassed(
-                    "java.lang.IllegalArgumentException",
-                    "LOCATION must be a string",
-                )),
-            },
-        }
     }
 
     /// A path as given, relative ones taken from the warehouse's root.
@@ -214,5 +200,20 @@ impl Context {
 
     fn pins(&self) -> std::sync::MutexGuard<'_, HashMap<String, Snapshot>> {
         self.pinned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A schema from its parts: `schema` in the current catalog or `catalog.schema`.
+pub(crate) fn schema_name(cx: &Context, parts: &[String]) -> Result<SchemaName> {
+    match parts {
+        [schema] => Ok(SchemaName::new(&cx.current.catalog, schema)),
+        [catalog, schema] if cx.catalog().has_catalog(catalog)? => {
+            Ok(SchemaName::new(catalog, schema))
+        }
+        [catalog, rest @ ..] if cx.catalog().has_catalog(catalog)? => {
+            Err(errors::too_many_levels(catalog, rest))
+        }
+        [catalog, schema] => Err(errors::schema_not_found(catalog, schema)),
+        _ => Err(errors::too_many_levels(&cx.current.catalog, parts)),
     }
 }

@@ -1,6 +1,6 @@
 //! Errors about names, made in one place: the reference quotes names differently from statement to statement.
 
-use deltaic_protocol::error::DeltaError;
+use deltaic_protocol::error::{DeltaError, ErrorKind};
 use deltaic_sql::Name;
 use deltaic_storage::TableStore;
 
@@ -107,6 +107,7 @@ pub(crate) fn not_delta_path(path: &str, operation: &str) -> DeltaError {
     DeltaError::new("DELTA_TABLE_ONLY_OPERATION")
         .param("tableName", quoted(&[path]))
         .param("operation", operation)
+        .with_kind(ErrorKind::NotFound)
         .with_path(path)
 }
 

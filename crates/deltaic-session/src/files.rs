@@ -26,11 +26,11 @@ pub(crate) async fn delete_tree(store: &TableStore) -> Result<()> {
     Ok(())
 }
 
-/// Whether anything but hidden files (names that begin with `_` or `.`) lies below a root.
-pub(crate) async fn holds_data(store: &TableStore) -> Result<bool> {
+/// Whether any file lies below a root; folders do not count.
+pub(crate) async fn holds_files(store: &TableStore) -> Result<bool> {
     let mut entries = store.data().list("", None);
     while let Some(entry) = entries.next().await {
-        if !entry?.path.starts_with(['_', '.']) {
+        if !entry?.is_dir {
             return Ok(true);
         }
     }

@@ -21,6 +21,7 @@ mod dispatch;
 mod engine;
 mod errors;
 mod files;
+mod names;
 mod parameters;
 mod parquet;
 mod partitions;

@@ -9,7 +9,8 @@ use deltaic_analyzer::{
 };
 use deltaic_command::TimeTravel;
 use deltaic_datafusion::DeltaTableProvider;
-use deltaic_protocol::error::{DeltaError, Result};
+use deltaic_log::Snapshot;
+use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
 use sqlparser::ast::Ident;
 
 use crate::catalog::{SchemaName, ViewRecord};
@@ -73,7 +74,7 @@ impl<'a> SessionResolver<'a> {
     }
 
     async fn delta(&self, table: DeltaTable, travel: Option<Travel>) -> Result<TableRelation> {
-        let latest = table.snapshot(self.cx).await?;
+        let latest = table.snapshot(self.cx).await;
         let moment = match (&table.travel, travel) {
             (Some(_), Some(_)) => {
                 return Err(DeltaError::new(
@@ -87,9 +88,20 @@ impl<'a> SessionResolver<'a> {
             }
             (None, None) => None,
         };
-        let snapshot = match &moment {
-            Some(moment) => time_travel::snapshot_at(self.cx, &latest, moment).await?,
-            None => latest,
+        let snapshot = match (&moment, latest) {
+            (Some(moment), Ok(latest)) => {
+                time_travel::snapshot_at(self.cx, &latest, moment).await?
+            }
+            // Damage in the newest commits does not take the versions before it.
+            (Some(TimeTravel::Version(version)), Err(error))
+                if error.kind() == ErrorKind::Corrupt =>
+            {
+                match Snapshot::load(&table.store, Some(*version)).await {
+                    Ok(older) => older,
+                    Err(_) => return Err(error),
+                }
+            }
+            (_, latest) => latest?,
         };
         if snapshot.schema().fields.is_empty() {
             return Err(DeltaError::new("DELTA_READ_TABLE_WITHOUT_COLUMNS")

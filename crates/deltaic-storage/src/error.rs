@@ -16,7 +16,8 @@ pub(crate) fn not_found(path: &str) -> DeltaError {
 
 /// The error of an operation (`"read"`, `"create"`, …) on a path as Hadoop prints it.
 pub(crate) fn io_error(operation: &str, path: &str, error: io::Error) -> DeltaError {
-    if error.kind() == io::ErrorKind::NotFound {
+    // What is written need not be there before; a folder that cannot be made is a failure of the place.
+    if error.kind() == io::ErrorKind::NotFound && !matches!(operation, "create" | "write") {
         return not_found(path).with_source(error);
     }
     let java = match error.kind() {

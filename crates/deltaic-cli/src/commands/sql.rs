@@ -9,7 +9,7 @@ use deltaic_session::{ShowOptions, SqlResult};
 use crate::arguments::{Common, Output, Sql};
 use crate::engine::{Engine, Parameters};
 use crate::failure::{self, EXPECTED_ERROR_MISSING, Failed};
-use crate::output::Printer;
+use crate::output::{self, Printer};
 use crate::progress::Progress;
 use crate::script::{self, Step};
 use crate::{pipe, prompt, terminal};
@@ -164,14 +164,14 @@ impl Run<'_> {
     /// An expected error belongs to the answers.
     fn expected(&self, error: &DeltaError) -> Result<(), Failed> {
         match self.printer.output {
-            Output::Json => failure::print(error, Output::Json),
+            Output::Json => output::print_error(error, Output::Json),
             Output::Table => terminal::print(&format!("expected {}", failure::text(error))),
         }
     }
 
     /// Print the error and give its exit status.
     fn unexpected(&self, error: &DeltaError) -> Result<u8, Failed> {
-        failure::print(error, self.printer.output)?;
+        output::print_error(error, self.printer.output)?;
         Ok(error.kind().exit_code())
     }
 }

@@ -361,7 +361,7 @@ fn a_table_whose_folder_vanishes_under_a_held_session_is_not_brought_back_in_hal
             "{sql}: {error}"
         );
         assert!(
-            error["message"].as_str().unwrap().contains("wh/t"),
+            error["path"].as_str().unwrap_or_default().contains("wh/t"),
             "{sql}: {error}"
         );
         assert!(!place.log("t", &commit(5)).exists(), "{sql}");

@@ -269,6 +269,14 @@ fn statements_that_are_cut_anywhere_are_errors_and_nothing_worse() {
     let mut session = place.session();
     for end in (0..sql.len()).filter(|end| sql.is_char_boundary(*end)) {
         let answer = session.ask(&sql[..end]);
+        // What stands there may be a whole statement: a table without columns.
+        if let Some(name) = sql[..end].strip_prefix("CREATE OR REPLACE TABLE ")
+            && !name.is_empty()
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        {
+            assert!(answer.get("error").is_none(), "{end}: {answer}");
+            continue;
+        }
         assert!(answer.get("error").is_some(), "{answer}");
         let message = answer["error"]["message"].as_str().unwrap();
         assert!(

@@ -3,7 +3,7 @@
 use std::io;
 
 use datafusion::error::DataFusionError;
-use deltaic_protocol::error::DeltaError;
+use deltaic_protocol::error::{DeltaError, ErrorKind};
 use deltaic_storage::{DataPath, encode_uri_path};
 use parquet::errors::ParquetError;
 
@@ -43,12 +43,13 @@ pub(crate) fn classify(error: DataFusionError, file: &str) -> DataFusionError {
     } else {
         return error;
     };
-    wrap(
-        DeltaError::new(class)
-            .param("path", file)
-            .with_path(file)
-            .with_source(error),
-    )
+    // Shorter than the log says: the file is damaged, not the storage.
+    let cut = find::<io::Error>(&error).is_some_and(|e| e.kind() == io::ErrorKind::UnexpectedEof);
+    let mut built = DeltaError::new(class).param("path", file).with_path(file);
+    if cut {
+        built = built.with_kind(ErrorKind::Corrupt);
+    }
+    wrap(built.with_source(error))
 }
 
 fn is_footer(error: &ParquetError) -> bool {

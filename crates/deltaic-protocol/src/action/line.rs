@@ -19,6 +19,7 @@ impl Action {
             return Ok(None);
         }
         match serde_json::from_str::<Line>(line) {
+            Ok(Line(Some(action))) if action.lacks_path() => Err(malformed(line)),
             Ok(Line(action)) => Ok(action),
             Err(cause) => Err(malformed(line).with_source(cause)),
         }
@@ -38,6 +39,17 @@ impl Action {
             Action::CheckpointMetadata(_) => "checkpointMetadata",
             Action::Sidecar(_) => "sidecar",
             Action::Unknown { name, .. } => name,
+        }
+    }
+
+    /// An action about a file that names none.
+    fn lacks_path(&self) -> bool {
+        match self {
+            Action::Add(add) => add.path.is_empty(),
+            Action::Remove(remove) => remove.path.is_empty(),
+            Action::Cdc(cdc) => cdc.path.is_empty(),
+            Action::Sidecar(sidecar) => sidecar.path.is_empty(),
+            _ => false,
         }
     }
 

@@ -20,7 +20,14 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Catalog {
     file: PathBuf,
     warehouse: Warehouse,
-    connection: Mutex<Option<Connection>>,
+    connection: Mutex<Option<Open>>,
+}
+
+/// An open database.
+struct Open {
+    connection: Connection,
+    /// Why it can only be read, if so.
+    read_only: Option<String>,
 }
 
 impl Catalog {
@@ -48,13 +55,17 @@ impl Catalog {
         &self,
         read: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T> {
-        self.with(|connection| read(connection).map_err(|error| self.failure(&error)))
+        self.with(|open| read(&open.connection).map_err(|error| self.failure(&error)))
     }
 
     /// Runs a change in one transaction; an error undoes it.
     pub(super) fn write<T>(&self, change: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
-        self.with(|connection| {
-            let transaction = connection
+        self.with(|open| {
+            if let Some(why) = &open.read_only {
+                return Err(self.unusable(why));
+            }
+            let transaction = open
+                .connection
                 .transaction_with_behavior(TransactionBehavior::Immediate)
                 .map_err(|error| self.failure(&error))?;
             let value = change(&transaction)?;
@@ -65,17 +76,18 @@ impl Catalog {
 
     /// An error of SQLite as ours, naming the file.
     pub(super) fn failure(&self, error: &rusqlite::Error) -> DeltaError {
+        self.unusable(&error.to_string())
+    }
+
+    fn unusable(&self, why: &str) -> DeltaError {
         DeltaError::unclassed(
             "java.io.IOException",
-            format!(
-                "The catalog {} cannot be used: {error}",
-                self.file.display()
-            ),
+            format!("The catalog {} cannot be used: {why}", self.file.display()),
         )
         .with_path(self.file.display().to_string())
     }
 
-    fn with<T>(&self, run: impl FnOnce(&mut Connection) -> Result<T>) -> Result<T> {
+    fn with<T>(&self, run: impl FnOnce(&mut Open) -> Result<T>) -> Result<T> {
         let mut guard = self
             .connection
             .lock()
@@ -84,7 +96,7 @@ impl Catalog {
             *guard = Some(self.open()?);
         }
         match guard.as_mut() {
-            Some(connection) => run(connection),
+            Some(open) => run(open),
             None => Err(DeltaError::unclassed(
                 "java.lang.IllegalStateException",
                 "the catalog is closed",
@@ -92,31 +104,49 @@ impl Catalog {
         }
     }
 
-    fn open(&self) -> Result<Connection> {
-        if let Some(folder) = self
-            .file
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty())
-        {
-            std::fs::create_dir_all(folder).map_err(|error| {
-                DeltaError::unclassed(
-                    "java.io.IOException",
-                    format!(
-                        "The folder {} for the catalog cannot be made: {error}",
-                        folder.display()
-                    ),
-                )
-                .with_path(folder.display().to_string())
-            })?;
-        }
-        match self.open_for_writing() {
-            Ok(connection) => Ok(connection),
-            Err(error) if is_read_only(&error) => self.open_for_reading(),
-            Err(error) => Err(self.failure(&error)),
-        }
-        .and_then(|mut connection| match migrations::migrate(&mut connection) {
-            Ok(Migration::Done) => Ok(connection),
-            Ok(Migration::TooNew(found)) => Err(DeltaError::unclassed(
+    /// Opens the database for reading and writing; where that cannot be (a read-only place, a full disk), for reading,
+    /// and where there is none and none can be made, as an empty one, so that tables by path can still be read.
+    fn open(&self) -> Result<Open> {
+        let made = match self.file.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => std::fs::create_dir_all(folder),
+            _ => Ok(()),
+        };
+        let why = match made {
+            Ok(()) => match self.open_for_writing().and_then(|mut connection| {
+                let migrated = migrations::migrate(&mut connection)?;
+                Ok((connection, migrated))
+            }) {
+                Ok((connection, migrated)) => {
+                    self.known_layout(&migrated)?;
+                    return Ok(Open {
+                        connection,
+                        read_only: None,
+                    });
+                }
+                Err(error) if is_of_the_place(&error) => error.to_string(),
+                Err(error) => return Err(self.failure(&error)),
+            },
+            Err(error) => error.to_string(),
+        };
+        let mut connection = if self.file.exists() {
+            self.open_for_reading()
+                .map_err(|error| self.failure(&error))?
+        } else {
+            Connection::open_in_memory().map_err(|error| self.failure(&error))?
+        };
+        let migrated =
+            migrations::migrate(&mut connection).map_err(|error| self.failure(&error))?;
+        self.known_layout(&migrated)?;
+        Ok(Open {
+            connection,
+            read_only: Some(why),
+        })
+    }
+
+    fn known_layout(&self, migrated: &Migration) -> Result<()> {
+        match migrated {
+            Migration::Done => Ok(()),
+            Migration::TooNew(found) => Err(DeltaError::unclassed(
                 "java.lang.IllegalStateException",
                 format!(
                     "The catalog {} was written by a later release (layout {found}); use that release.",
@@ -124,8 +154,7 @@ impl Catalog {
                 ),
             )
             .with_path(self.file.display().to_string())),
-            Err(error) => Err(self.failure(&error)),
-        })
+        }
     }
 
     fn open_for_writing(&self) -> rusqlite::Result<Connection> {
@@ -150,13 +179,42 @@ impl Catalog {
         Ok(connection)
     }
 
-    fn open_for_reading(&self) -> Result<Connection> {
-        Connection::open_with_flags(
-            &self.file,
-            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
-        )
-        .map_err(|error| self.failure(&error))
+    /// Read-only. A write-ahead log wants files beside the database; where they cannot be made, the log is read without
+    /// them, and where there is no log, the database is taken as one that nobody changes.
+    fn open_for_reading(&self) -> rusqlite::Result<Connection> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let plain = Connection::open_with_flags(&self.file, flags).and_then(readable);
+        if plain.is_ok() {
+            return plain;
+        }
+        let log = log_of(&self.file);
+        if std::fs::metadata(&log).map_or(0, |found| found.len()) == 0 {
+            let address = format!(
+                "file:{}?immutable=1",
+                deltaic_storage::encode_uri_path(&self.file.to_string_lossy())
+            );
+            return Connection::open_with_flags(address, flags | OpenFlags::SQLITE_OPEN_URI)
+                .and_then(readable);
+        }
+        let alone = Connection::open(&self.file)?;
+        alone.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+        readable(alone)
     }
+}
+
+/// The connection, if it answers.
+fn readable(connection: Connection) -> rusqlite::Result<Connection> {
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| {
+        row.get::<_, i64>(0)
+    })?;
+    Ok(connection)
+}
+
+/// The write-ahead log of a database.
+fn log_of(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push("-wal");
+    PathBuf::from(name)
 }
 
 fn is_busy(error: &rusqlite::Error) -> bool {
@@ -166,9 +224,17 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     )
 }
 
-fn is_read_only(error: &rusqlite::Error) -> bool {
+/// Whether the place of the database is the trouble, not the database.
+fn is_of_the_place(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode;
     matches!(
         error.sqlite_error_code(),
-        Some(rusqlite::ErrorCode::ReadOnly)
+        Some(
+            ErrorCode::ReadOnly
+                | ErrorCode::CannotOpen
+                | ErrorCode::SystemIoFailure
+                | ErrorCode::DiskFull
+                | ErrorCode::PermissionDenied
+        )
     )
 }

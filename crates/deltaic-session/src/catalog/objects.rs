@@ -6,6 +6,8 @@ use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::schema::StructType;
 use rusqlite::{OptionalExtension, Row, Transaction, params};
 
+use crate::errors;
+
 use super::database::Catalog;
 use super::types::{
     CatalogObject, ObjectKind, ObjectName, Provider, SchemaName, TableRecord, ViewRecord,
@@ -108,6 +110,18 @@ impl Catalog {
 
     fn store(&self, db: &Transaction<'_>, object: &CatalogObject) -> Result<()> {
         let name = object.stored_name()?;
+        // Another process may have dropped the schema since the statement looked.
+        let known = db
+            .query_row(
+                "SELECT 1 FROM schemas WHERE catalog = ?1 AND name = ?2",
+                params![name.catalog, name.schema],
+                |_| Ok(()),
+            )
+            .optional()
+            .map_err(|error| self.failure(&error))?;
+        if known.is_none() {
+            return Err(errors::schema_not_found(&name.catalog, &name.schema));
+        }
         let run = || -> rusqlite::Result<()> {
             delete(db, name)?;
             match object {

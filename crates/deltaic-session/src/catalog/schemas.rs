@@ -6,7 +6,7 @@ use deltaic_protocol::error::Result;
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::database::Catalog;
-use super::types::{CatalogRecord, SchemaName, SchemaRecord};
+use super::types::{CatalogObject, CatalogRecord, SchemaName, SchemaRecord};
 use super::{DEFAULT_SCHEMA, FIRST_CATALOGS};
 
 const SCHEMA_COLUMNS: &str = "catalog, name, comment, location, properties";
@@ -16,7 +16,7 @@ const SCHEMA_COLUMNS: &str = "catalog, name, comment, location, properties";
 pub enum DropSchema {
     Dropped,
     Missing,
-    /// It holds objects and `cascade` was not given.
+    /// It holds objects.
     NotEmpty,
 }
 
@@ -65,9 +65,8 @@ impl Catalog {
         })
     }
 
-    /// Drops a catalog. Its `default` schema goes with it when it is empty; other schemas only with `cascade`.
-    /// The catalogs that every warehouse has stay.
-    pub fn drop_catalog(&self, name: &str, cascade: bool) -> Result<DropSchema> {
+    /// Drops a catalog that holds nothing but an empty `default` schema. The catalogs that every warehouse has stay.
+    pub fn drop_catalog(&self, name: &str) -> Result<DropSchema> {
         let name = name.to_lowercase();
         self.write(|db| {
             let run = || -> rusqlite::Result<DropSchema> {
@@ -81,10 +80,9 @@ impl Catalog {
                     [&name],
                     |row| row.get(0),
                 )?;
-                if FIRST_CATALOGS.contains(&name.as_str()) || (schemas + objects > 0 && !cascade) {
+                if FIRST_CATALOGS.contains(&name.as_str()) || schemas + objects > 0 {
                     return Ok(DropSchema::NotEmpty);
                 }
-                db.execute("DELETE FROM objects WHERE catalog = ?1", [&name])?;
                 db.execute("DELETE FROM schemas WHERE catalog = ?1", [&name])?;
                 let gone = db.execute("DELETE FROM catalogs WHERE name = ?1", [&name])?;
                 Ok(if gone == 1 {
@@ -155,8 +153,21 @@ impl Catalog {
         })
     }
 
-    /// Drops a schema and, with `cascade`, the names in it (not their files).
-    pub fn drop_schema(&self, name: &SchemaName, cascade: bool) -> Result<DropSchema> {
+    /// Writes down where the managed tables of a schema lie, before the schema gets another place.
+    pub fn keep_places(&self, schema: &SchemaName) -> Result<()> {
+        for (name, _) in self.objects(schema)? {
+            if let Some(CatalogObject::Table(mut table)) = self.object(&schema.object(&name))?
+                && table.location.is_none()
+            {
+                table.location = Some(self.table_path(&table)?);
+                self.put_object(&CatalogObject::Table(table))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops a schema that holds nothing.
+    pub fn drop_schema(&self, name: &SchemaName) -> Result<DropSchema> {
         self.write(|db| {
             let run = || -> rusqlite::Result<DropSchema> {
                 let key = params![name.catalog, name.schema];
@@ -165,13 +176,9 @@ impl Catalog {
                     key,
                     |row| row.get(0),
                 )?;
-                if objects > 0 && !cascade {
+                if objects > 0 {
                     return Ok(DropSchema::NotEmpty);
                 }
-                db.execute(
-                    "DELETE FROM objects WHERE catalog = ?1 AND schema = ?2",
-                    key,
-                )?;
                 let gone =
                     db.execute("DELETE FROM schemas WHERE catalog = ?1 AND name = ?2", key)?;
                 Ok(if gone == 1 {

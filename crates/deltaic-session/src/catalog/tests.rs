@@ -1,3 +1,5 @@
+//! The catalog: names, records, and what two processes may do at once.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::collections::BTreeMap;
@@ -85,7 +87,7 @@ fn a_failed_move_of_files_undoes_the_rename() {
 }
 
 #[test]
-fn a_schema_with_objects_goes_only_with_cascade() {
+fn a_schema_with_objects_stays() {
     let folder = tempfile::tempdir().unwrap();
     let catalog = catalog(folder.path());
     let schema = SchemaName::new("main", "s");
@@ -98,18 +100,15 @@ fn a_schema_with_objects_goes_only_with_cascade() {
     assert!(catalog.create_schema(&record).unwrap());
     assert!(!catalog.create_schema(&record).unwrap());
     catalog.create_object(&table(&schema.object("t"))).unwrap();
-    assert_eq!(
-        catalog.drop_schema(&schema, false).unwrap(),
-        DropSchema::NotEmpty
-    );
-    assert_eq!(
-        catalog.drop_schema(&schema, true).unwrap(),
-        DropSchema::Dropped
-    );
-    assert_eq!(
-        catalog.drop_schema(&schema, true).unwrap(),
-        DropSchema::Missing
-    );
+    assert_eq!(catalog.drop_schema(&schema).unwrap(), DropSchema::NotEmpty);
+    assert!(catalog.drop_object(&schema.object("t")).unwrap());
+    assert_eq!(catalog.drop_schema(&schema).unwrap(), DropSchema::Dropped);
+    assert_eq!(catalog.drop_schema(&schema).unwrap(), DropSchema::Missing);
+    // No name without its schema.
+    let error = catalog
+        .create_object(&table(&schema.object("t")))
+        .unwrap_err();
+    assert_eq!(error.class(), Some("SCHEMA_NOT_FOUND"));
 }
 
 #[test]

@@ -4,17 +4,19 @@ use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_sql::Name;
 use deltaic_sql::ast::{AlterTable, AlterTableAction, ConstraintKind};
 
+use crate::analysis;
 use crate::catalog::{CatalogObject, ObjectKind, TableRecord};
 use crate::context::Context;
 use crate::errors;
 use crate::files;
+use crate::names;
 use crate::resolve::{self, Target};
 use crate::result::SqlResult;
 
 use super::{columns, constraints, properties, table_properties_of};
 
 /// `ALTER TABLE`.
-pub(super) async fn alter_table(cx: &Context, alter: &AlterTable, text: &str) -> Result<SqlResult> {
+pub(super) async fn alter_table(cx: &Context, alter: &AlterTable) -> Result<SqlResult> {
     let (target, _) = resolve::target(cx, &alter.name).await?;
     if let Target::Delta(table) = &target
         && table.travel.is_some()
@@ -34,7 +36,7 @@ pub(super) async fn alter_table(cx: &Context, alter: &AlterTable, text: &str) ->
         AlterTableAction::RenameColumn { column, to } => {
             columns::rename(cx, target, column, &to.value).await
         }
-        AlterTableAction::AlterColumns(changes) => columns::alter(cx, target, changes, text).await,
+        AlterTableAction::AlterColumns(changes) => columns::alter(cx, target, changes).await,
         AlterTableAction::ReplaceColumns(_) => {
             Err(DeltaError::not_supported_yet("ALTER TABLE REPLACE COLUMNS"))
         }
@@ -45,7 +47,6 @@ pub(super) async fn alter_table(cx: &Context, alter: &AlterTable, text: &str) ->
                     target,
                     constraint.name.as_ref().map(|name| name.value.as_str()),
                     check,
-                    text,
                 )
                 .await
             }
@@ -69,7 +70,7 @@ pub(super) async fn alter_table(cx: &Context, alter: &AlterTable, text: &str) ->
             location,
             partition: None,
         } => {
-            let location = cx.location(location).await?;
+            let location = analysis::location(cx, location).await?;
             set_location(cx, target, &location).await
         }
         AlterTableAction::SetLocation { .. }
@@ -108,6 +109,7 @@ async fn rename(cx: &Context, target: Target, to: &Name) -> Result<SqlResult> {
         [only] => record.name.schema_name().object(only),
         _ => resolve::object_name(cx, &parts, &record.name.schema_name())?,
     };
+    names::check(&name.name)?;
     if name.schema_name() != record.name.schema_name() {
         return Err(DeltaError::new("CANNOT_RENAME_ACROSS_SCHEMA").param("type", "table"));
     }

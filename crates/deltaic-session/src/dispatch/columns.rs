@@ -87,9 +87,7 @@ pub(super) async fn alter(
     cx: &Context,
     target: Target,
     changes: &[AlterColumn],
-    text: &str,
 ) -> Result<SqlResult> {
-    let _ = text;
     let table = delta(target, "ALTER TABLE ... ALTER COLUMN")?;
     for change in changes {
         let path = path_of(&change.column);

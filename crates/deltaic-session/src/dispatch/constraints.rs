@@ -23,7 +23,6 @@ pub(super) async fn add(
     target: Target,
     name: Option<&str>,
     check: &ast::Check,
-    text: &str,
 ) -> Result<SqlResult> {
     let table = delta(target)?;
     let Some(name) = name else {
@@ -34,7 +33,7 @@ pub(super) async fn add(
     let snapshot = table.snapshot(cx).await?;
     let change = constraints::add_constraint(&TableState::of(&snapshot), name, &check.text)?;
     let scope = table_scope(&snapshot, &table.qualifier);
-    analysis::condition(cx, &check.expr, &scope, text).await?;
+    analysis::condition(cx, &check.expr, &scope).await?;
     let violations = violations(cx, &table, &check.text).await?;
     if violations > 0 {
         return Err(DeltaError::new("DELTA_NEW_CHECK_CONSTRAINT_VIOLATION")
@@ -91,7 +90,7 @@ async fn violations(cx: &Context, table: &DeltaTable, condition: &str) -> Result
         errors::quoted(&table.qualifier)
     );
     let query = deltaic_sql::parse_query(&sql)?;
-    let planned = analysis::query(cx, &query, &sql).await?;
+    let planned = analysis::query(cx, &query).await?;
     let schema = planned.schema.clone();
     let batches = analysis::collect(cx, planned).await?;
     let rows = SqlResult {

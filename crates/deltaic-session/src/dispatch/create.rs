@@ -2,61 +2,31 @@
 
 use std::collections::BTreeSet;
 
-use datafusion::logical_expr::LogicalPlan;
 use deltaic_datafusion::context::Rows;
 use deltaic_datafusion::{CreateKind, create_table as write_table};
 use deltaic_log::Snapshot;
-use deltaic_protocol::error::{DeltaError, Result};
+use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
 use deltaic_protocol::properties::PropertyChanges;
 use deltaic_protocol::schema::{StructField, StructType, metadata};
 use deltaic_sql::ast::{ColumnDefinition, CreateMode, CreateSource, CreateTable, PartitionField};
-use deltaic_storage::TableStore;
 
 use crate::analysis;
 use crate::catalog::{CatalogObject, ObjectKind, ObjectName, Provider, TableRecord};
 use crate::context::Context;
 use crate::errors;
 use crate::files;
+use crate::names;
 use crate::resolve::{self, Target};
 use crate::result::SqlResult;
 
+use super::new_table::{NewTable, store_record};
 use super::{
     columns, constraints, create_checks, create_parquet, dml, properties, properties_of, show,
     table_properties_of,
 };
 
-/// A table that is to be made, with everything the statement says about it.
-pub(super) struct NewTable {
-    pub(super) mode: CreateMode,
-    /// `None` for a table by path.
-    pub(super) name: Option<ObjectName>,
-    /// Named in messages.
-    pub(super) display: String,
-    pub(super) provider: Provider,
-    pub(super) location: Option<String>,
-    pub(super) store: TableStore,
-    /// `None` where the statement names no columns.
-    pub(super) schema: Option<StructType>,
-    pub(super) partition_by: Vec<String>,
-    pub(super) properties: Vec<(String, String)>,
-    pub(super) comment: Option<String>,
-    pub(super) input: Option<LogicalPlan>,
-    /// Roots of the tables that the query reads.
-    pub(super) reads: BTreeSet<String>,
-}
-
-impl NewTable {
-    pub(super) fn is_managed(&self) -> bool {
-        self.name.is_some() && self.location.is_none()
-    }
-}
-
 /// `CREATE TABLE` in all its forms.
-pub(super) async fn create_table(
-    cx: &Context,
-    create: &CreateTable,
-    text: &str,
-) -> Result<SqlResult> {
+pub(super) async fn create_table(cx: &Context, create: &CreateTable) -> Result<SqlResult> {
     unsupported_clauses(create)?;
     let parts = cx.texts(&create.name).await?;
     let path = match parts.as_slice() {
@@ -72,11 +42,14 @@ pub(super) async fn create_table(
         Some(_) => None,
         None => Some(resolve::object_name(cx, &parts, &cx.current)?),
     };
+    let mut registered = false;
     if let Some(name) = &name {
+        names::check(&name.name)?;
         if cx.catalog().schema(&name.schema_name())?.is_none() {
             return Err(errors::schema_not_found(&name.catalog, &name.schema));
         }
         let existing = cx.catalog().object(name)?;
+        registered = existing.is_some();
         let written = (
             name.schema.as_str(),
             parts.last().map_or("", String::as_str),
@@ -85,7 +58,8 @@ pub(super) async fn create_table(
             return Ok(SqlResult::empty());
         }
     }
-    let new = describe(cx, create, name, path, text).await?;
+    let mut new = describe(cx, create, name, path).await?;
+    new.registered = registered;
     match new.provider {
         Provider::Delta => make_delta(cx, new).await,
         Provider::Parquet => create_parquet::make(cx, new).await,
@@ -143,7 +117,6 @@ async fn describe(
     create: &CreateTable,
     name: Option<ObjectName>,
     path: Option<(String, String)>,
-    text: &str,
 ) -> Result<NewTable> {
     let source = match &path {
         Some((format, _)) => format.clone(),
@@ -159,7 +132,7 @@ async fn describe(
         return Err(unknown_source(&source));
     };
     let written = match &create.location {
-        Some(expr) => Some(cx.location(expr).await?),
+        Some(expr) => Some(analysis::location(cx, expr).await?),
         None => None,
     };
     let location = match (&path, written) {
@@ -212,8 +185,9 @@ async fn describe(
         comment: create.comment.clone(),
         input: None,
         reads: BTreeSet::new(),
+        registered: false,
     };
-    add_source(cx, create, &mut new, text).await?;
+    add_source(cx, create, &mut new).await?;
     add_partitions(create, &mut new)?;
     Ok(new)
 }
@@ -229,16 +203,11 @@ fn unknown_source(source: &str) -> DeltaError {
 }
 
 /// Columns from a query or from another table.
-async fn add_source(
-    cx: &Context,
-    create: &CreateTable,
-    new: &mut NewTable,
-    text: &str,
-) -> Result<()> {
+async fn add_source(cx: &Context, create: &CreateTable, new: &mut NewTable) -> Result<()> {
     match &create.source {
         CreateSource::Columns | CreateSource::ShallowClone { .. } => {}
         CreateSource::Query(query) => {
-            let planned = analysis::query(cx, query, text).await?;
+            let planned = analysis::query(cx, query).await?;
             let mut seen = BTreeSet::new();
             for field in &planned.schema.fields {
                 if !seen.insert(field.name.to_lowercase()) {
@@ -335,7 +304,17 @@ async fn make_delta(cx: &Context, new: NewTable) -> Result<SqlResult> {
         );
     }
     let replaces = matches!(new.mode, CreateMode::CreateOrReplace | CreateMode::Replace);
+    // A managed table begins in an empty place: whoever drops it would lose what was there before.
+    let begins = new.is_managed() && !new.registered;
     match (&existing, replaces) {
+        (Some(snapshot), _) if begins => {
+            if new.mode != CreateMode::CreateIfNotExists {
+                return Err(create_checks::not_empty(&new));
+            }
+            if !made_meanwhile(cx, &new, snapshot).await? {
+                return Err(create_checks::not_empty(&new));
+            }
+        }
         (Some(snapshot), false) => {
             if new.input.is_some() {
                 return Err(create_checks::not_empty(&new));
@@ -343,24 +322,66 @@ async fn make_delta(cx: &Context, new: NewTable) -> Result<SqlResult> {
             // The table is there already: the statement only gives it a name, if it says nothing else about it.
             create_checks::matches_existing(cx, &new, snapshot)?;
         }
-        (None, _) if new.location.is_some() && files::holds_data(&new.store).await? => {
+        (None, _)
+            if (begins || new.location.is_some()) && files::holds_files(&new.store).await? =>
+        {
             return Err(create_checks::not_empty(&new));
         }
-        _ => {
-            if let Some(committed) = write(cx, &new, existing.as_ref()).await? {
-                cx.committed(&committed);
+        _ => match write(cx, &new, existing.as_ref()).await {
+            Ok(committed) => cx.committed(&committed),
+            // Another process made the table between the look and the write, which is what IF NOT EXISTS asks about.
+            Err(error)
+                if new.mode == CreateMode::CreateIfNotExists
+                    && existing.is_none()
+                    && error.kind() == ErrorKind::Conflict =>
+            {
+                if cx.snapshot(&new.store).await?.is_none() {
+                    return Err(error);
+                }
             }
-        }
+            Err(error) if existing.is_none() && no_place(&error) => {
+                return Err(DeltaError::new("DELTA_CANNOT_CREATE_LOG_PATH")
+                    .param("path", format!("{}/_delta_log", new.store.root()))
+                    .with_kind(ErrorKind::Storage)
+                    .with_path(new.store.root().to_string())
+                    .with_source(error));
+            }
+            Err(error) => return Err(error),
+        },
     }
     register(cx, &new)?;
     Ok(SqlResult::empty())
+}
+
+/// Whether the storage refused the first file of a log, for another reason than a full disk.
+fn no_place(error: &DeltaError) -> bool {
+    error.kind() == ErrorKind::Storage
+        && error.class().is_none()
+        && error.path().is_some_and(|path| path.contains("/_delta_log/"))
+        && !error.text().contains("No space left")
+}
+
+/// Whether another process has just made the table that IF NOT EXISTS asks for: its name appears, or its log is as
+/// that process leaves it before it writes the name down.
+async fn made_meanwhile(cx: &Context, new: &NewTable, found: &Snapshot) -> Result<bool> {
+    for _ in 0..20 {
+        if let Some(name) = &new.name
+            && cx.catalog().object(name)?.is_some()
+        {
+            return Ok(true);
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
+    }
+    Ok(found.version() == 0
+        && new.input.is_none()
+        && create_checks::matches_existing(cx, new, found).is_ok())
 }
 
 async fn write(
     cx: &Context,
     new: &NewTable,
     existing: Option<&Snapshot>,
-) -> Result<Option<deltaic_log::transaction::CommitResult>> {
+) -> Result<deltaic_log::transaction::CommitResult> {
     let schema = create_checks::writable_schema(new)?;
     let defaults = cx.conf.table_defaults();
     let defaults: Vec<(String, &str)> = defaults
@@ -393,11 +414,9 @@ async fn write(
     let commit = cx.commit_context(Some(new.display.clone()));
     let state = cx.session.engine().state();
     let writer = dml::write_context(cx, &state, &commit);
-    Ok(Some(
-        write_table(&writer, &new.store, existing, request)
-            .await?
-            .commit,
-    ))
+    Ok(write_table(&writer, &new.store, existing, request)
+        .await?
+        .commit)
 }
 
 /// Gives the table its name.
@@ -431,28 +450,4 @@ fn register(cx: &Context, new: &NewTable) -> Result<()> {
         created_ms: cx.now_us.div_euclid(1_000),
     };
     store_record(cx, new.mode, record)
-}
-
-/// Stores a record; of two sessions that make one name at the same time, the second is told.
-pub(super) fn store_record(cx: &Context, mode: CreateMode, mut record: TableRecord) -> Result<()> {
-    if let Some(CatalogObject::Table(old)) = cx.catalog().object(&record.name)? {
-        record.kind = old.kind;
-        record.location = old.location;
-        record.created_ms = old.created_ms;
-    }
-    let object = CatalogObject::Table(record.clone());
-    match mode {
-        CreateMode::CreateOrReplace | CreateMode::Replace => cx.catalog().put_object(&object),
-        CreateMode::CreateIfNotExists => cx.catalog().create_object(&object).map(|_| ()),
-        CreateMode::Create => {
-            if cx.catalog().create_object(&object)? {
-                Ok(())
-            } else {
-                Err(errors::already_exists(
-                    &record.name.schema,
-                    &record.name.name,
-                ))
-            }
-        }
-    }
 }

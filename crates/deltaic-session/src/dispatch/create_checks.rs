@@ -10,7 +10,7 @@ use deltaic_protocol::schema::{DataType, StructType, schema_differences};
 
 use crate::context::Context;
 
-use super::create::NewTable;
+use super::new_table::NewTable;
 use super::properties;
 
 /// The columns of a new table; none were named where this is empty.

@@ -12,8 +12,8 @@ use crate::parquet;
 use crate::resolve::ParquetTable;
 use crate::result::SqlResult;
 
-use super::create::{NewTable, store_record};
 use super::insert_rows::{self, Destination};
+use super::new_table::{NewTable, store_record};
 
 /// `CREATE TABLE … USING parquet`, with or without a query.
 pub(super) async fn make(cx: &Context, new: NewTable) -> Result<SqlResult> {
@@ -52,17 +52,18 @@ pub(super) async fn make(cx: &Context, new: NewTable) -> Result<SqlResult> {
         };
         schema = parquet::schema_of(&table).await?;
     }
+    let begins = new.is_managed() && !new.registered;
+    if (begins || new.input.is_some()) && files::holds_files(&new.store).await? {
+        return Err(DeltaError::new("LOCATION_ALREADY_EXISTS")
+            .param("location", format!("'{}'", new.store.root()))
+            .param(
+                "identifier",
+                new.name
+                    .as_ref()
+                    .map_or_else(|| new.display.clone(), |name| errors::quoted(&name.parts())),
+            ));
+    }
     if let Some(input) = &new.input {
-        if files::holds_data(&new.store).await? {
-            return Err(DeltaError::new("LOCATION_ALREADY_EXISTS")
-                .param("location", format!("'{}'", new.store.root()))
-                .param(
-                    "identifier",
-                    new.name
-                        .as_ref()
-                        .map_or_else(|| new.display.clone(), |name| errors::quoted(&name.parts())),
-                ));
-        }
         let planned = crate::analysis::reorder(input.clone(), &schema)?;
         let table = Files::new(
             new.store.clone(),

@@ -251,8 +251,8 @@ fn one_column(schema: &StructType, path: &[&str], target: &Target) -> Result<Sql
 }
 
 /// `DESCRIBE QUERY`.
-pub(super) async fn query(cx: &Context, query: &Query, text: &str) -> Result<SqlResult> {
-    let planned = analysis::query(cx, query, text).await?;
+pub(super) async fn query(cx: &Context, query: &Query) -> Result<SqlResult> {
+    let planned = analysis::query(cx, query).await?;
     answer(planned.schema.fields.iter().map(column_row).collect())
 }
 

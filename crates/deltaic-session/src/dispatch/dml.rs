@@ -18,7 +18,7 @@ use crate::result::{SqlResult, Value};
 use super::constraints;
 
 /// `DELETE`.
-pub(super) async fn delete(cx: &Context, delete: &Delete, text: &str) -> Result<SqlResult> {
+pub(super) async fn delete(cx: &Context, delete: &Delete) -> Result<SqlResult> {
     let (table, snapshot) = changeable(cx, &delete.table, "DELETE").await?;
     let scope = scope_of(&table, &snapshot, delete.alias.as_ref());
     let mut request = deltaic_datafusion::Delete {
@@ -26,7 +26,7 @@ pub(super) async fn delete(cx: &Context, delete: &Delete, text: &str) -> Result<
         ..Default::default()
     };
     if let Some(condition) = &delete.condition {
-        let bound = analysis::condition(cx, condition, &scope, text).await?;
+        let bound = analysis::condition(cx, condition, &scope).await?;
         request.predicate_text = Some(bound.catalyst);
         request.predicate = Some(bound.expr);
     }
@@ -38,7 +38,7 @@ pub(super) async fn delete(cx: &Context, delete: &Delete, text: &str) -> Result<
 }
 
 /// `UPDATE`.
-pub(super) async fn update(cx: &Context, update: &Update, text: &str) -> Result<SqlResult> {
+pub(super) async fn update(cx: &Context, update: &Update) -> Result<SqlResult> {
     let (table, snapshot) = changeable(cx, &update.table, "UPDATE").await?;
     let scope = scope_of(&table, &snapshot, update.alias.as_ref());
     let mut request = deltaic_datafusion::Update {
@@ -52,7 +52,7 @@ pub(super) async fn update(cx: &Context, update: &Update, text: &str) -> Result<
         .collect();
     request.assignments = analysis::update(cx, &list, &scope).await?;
     if let Some(condition) = &update.condition {
-        let bound = analysis::condition(cx, condition, &scope, text).await?;
+        let bound = analysis::condition(cx, condition, &scope).await?;
         request.predicate_text = Some(bound.catalyst);
         request.predicate = Some(bound.expr);
     }

@@ -3,6 +3,7 @@
 use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
 use deltaic_sql::Name;
 use deltaic_sql::ast::{Analyze, Drop};
+use deltaic_storage::TableStore;
 
 use crate::catalog::{CatalogObject, ObjectKind, ObjectName};
 use crate::context::Context;
@@ -60,12 +61,31 @@ pub(super) async fn drop_object(cx: &Context, name: &ObjectName) -> Result<()> {
         cx.session.cache().forget(&store.root().to_string());
         cx.unpin(&store);
         if table.kind == ObjectKind::Managed {
+            keeps_warehouse(cx, &store)?;
             managed = Some(store);
         }
     }
     cx.catalog().drop_object(name)?;
     if let Some(store) = managed {
         files::delete_tree(&store).await?;
+    }
+    Ok(())
+}
+
+/// A table whose folder is the warehouse or lies around it cannot be deleted with its files.
+fn keeps_warehouse(cx: &Context, store: &TableStore) -> Result<()> {
+    let warehouse = cx.store(cx.catalog().warehouse().root())?;
+    let folder = format!("{}/", store.root().to_string().trim_end_matches('/'));
+    let inside = format!("{}/", warehouse.root().to_string().trim_end_matches('/'));
+    if inside.starts_with(&folder) {
+        return Err(DeltaError::unclassed(
+            "java.lang.IllegalStateException",
+            format!(
+                "The folder {} of the table holds the warehouse: nothing was dropped",
+                store.root()
+            ),
+        )
+        .with_path(store.root().to_string()));
     }
     Ok(())
 }

@@ -11,13 +11,13 @@ use crate::context::Context;
 use crate::result::{SqlResult, Value};
 
 /// `EXPLAIN`: the physical plan, with EXTENDED the logical one before it.
-pub(super) async fn explain(cx: &Context, explain: &Explain, text: &str) -> Result<SqlResult> {
+pub(super) async fn explain(cx: &Context, explain: &Explain) -> Result<SqlResult> {
     let Statement::Query(query) = explain.statement.as_ref() else {
         return Err(DeltaError::not_supported_yet(
             "EXPLAIN of a statement that is no query",
         ));
     };
-    let planned = analysis::query(cx, query, text).await?;
+    let planned = analysis::query(cx, query).await?;
     let logical = planned.plan.display_indent().to_string();
     let physical = analysis::physical_text(cx, planned).await?;
     let extended = explain

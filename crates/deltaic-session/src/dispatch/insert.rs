@@ -18,14 +18,14 @@ use super::insert_rows::{self, Destination};
 use super::{constraints, create_parquet, dml};
 
 /// `INSERT`.
-pub(super) async fn insert(cx: &Context, insert: &Insert, text: &str) -> Result<SqlResult> {
+pub(super) async fn insert(cx: &Context, insert: &Insert) -> Result<SqlResult> {
     if insert.mode == InsertMode::Directory {
         return Err(DeltaError::not_supported_yet("INSERT OVERWRITE DIRECTORY"));
     }
     let (target, parts) = resolve::target(cx, &insert.table).await?;
     match target {
         Target::Delta(table) if table.travel.is_some() => Err(errors::not_found(&parts)),
-        Target::Delta(table) => into_delta(cx, insert, &table, text).await,
+        Target::Delta(table) => into_delta(cx, insert, &table).await,
         Target::Parquet(table) => create_parquet::insert(cx, insert, &table).await,
         Target::View(view) => Err(errors::view_not_table(
             &resolve::view_qualifier(&view),
@@ -34,12 +34,7 @@ pub(super) async fn insert(cx: &Context, insert: &Insert, text: &str) -> Result<
     }
 }
 
-async fn into_delta(
-    cx: &Context,
-    insert: &Insert,
-    table: &DeltaTable,
-    text: &str,
-) -> Result<SqlResult> {
+async fn into_delta(cx: &Context, insert: &Insert, table: &DeltaTable) -> Result<SqlResult> {
     let snapshot = table.snapshot(cx).await?;
     let widen = insert.with_schema_evolution || cx.conf.delta("schema.autoMerge.enabled");
     let destination = Destination {
@@ -64,7 +59,7 @@ async fn into_delta(
     let commit = cx.commit_context(Some(table.display()));
     let state = cx.session.engine().state();
     let writer = dml::write_context(cx, &state, &commit);
-    let report = match scope_of(cx, insert, &destination, text).await? {
+    let report = match scope_of(cx, insert, &destination).await? {
         None => {
             let reads_target = shaped.reads.contains(&snapshot.store().root().to_string());
             let request = Append {
@@ -93,7 +88,6 @@ async fn scope_of(
     cx: &Context,
     insert: &Insert,
     destination: &Destination,
-    text: &str,
 ) -> Result<Option<OverwriteScope>> {
     let condition = match &insert.mode {
         InsertMode::Into => return Ok(None),
@@ -122,7 +116,7 @@ async fn scope_of(
         qualifier: destination.qualifier.clone(),
         alias: None,
     };
-    let bound = analysis::condition(cx, &condition, &scope, text).await?;
+    let bound = analysis::condition(cx, &condition, &scope).await?;
     Ok(Some(OverwriteScope::Where(ReplaceWhere {
         predicate: bound.expr,
         qualifier: None,

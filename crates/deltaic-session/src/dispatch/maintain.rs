@@ -18,10 +18,10 @@ use crate::result::{SqlResult, Value};
 use crate::time_travel;
 
 /// `VACUUM`: a dry run answers the files, a real one the table's path.
-pub(super) async fn vacuum(cx: &Context, vacuum: &Vacuum, text: &str) -> Result<SqlResult> {
+pub(super) async fn vacuum(cx: &Context, vacuum: &Vacuum) -> Result<SqlResult> {
     let (table, _) = resolve::delta_target(cx, &vacuum.table, "VACUUM").await?;
     let inventory = match &vacuum.inventory {
-        Some(inventory) => Some(inventory_rows(cx, inventory, text).await?),
+        Some(inventory) => Some(inventory_rows(cx, inventory).await?),
         None => None,
     };
     let retain_hours = match &vacuum.retain_hours {
@@ -90,13 +90,9 @@ pub(super) async fn vacuum(cx: &Context, vacuum: &Vacuum, text: &str) -> Result<
 }
 
 /// The rows of `USING INVENTORY`, whose first four columns have fixed names and types.
-async fn inventory_rows(
-    cx: &Context,
-    inventory: &Inventory,
-    text: &str,
-) -> Result<InventoryStream> {
+async fn inventory_rows(cx: &Context, inventory: &Inventory) -> Result<InventoryStream> {
     let planned = match inventory {
-        Inventory::Query(query) => analysis::query(cx, query, text).await?,
+        Inventory::Query(query) => analysis::query(cx, query).await?,
         Inventory::Table(name) => {
             let parts = cx.idents(name).await?;
             let texts: Vec<String> = parts.iter().map(|part| part.value.clone()).collect();

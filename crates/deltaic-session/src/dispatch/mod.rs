@@ -15,6 +15,7 @@ mod insert_rows;
 mod listing;
 mod maintain;
 mod namespaces;
+mod new_table;
 mod properties;
 mod query;
 mod settings;
@@ -26,7 +27,6 @@ use deltaic_sql::Statement;
 use deltaic_sql::ast::{CommentObject, Property};
 
 pub(crate) use dml::write_context;
-pub(crate) use namespaces::schema_name;
 
 use crate::context::Context;
 use crate::result::SqlResult;
@@ -34,22 +34,22 @@ use crate::result::SqlResult;
 /// Runs the text of a statement.
 pub(crate) async fn run(cx: &Context, text: &str) -> Result<SqlResult> {
     let statement = deltaic_sql::bind(deltaic_sql::parse(text)?, &cx.parameters)?;
-    statement_answer(cx, &statement, text).await
+    statement_answer(cx, &statement).await
 }
 
 /// Runs a statement whose parameters are bound.
-async fn statement_answer(cx: &Context, statement: &Statement, text: &str) -> Result<SqlResult> {
+async fn statement_answer(cx: &Context, statement: &Statement) -> Result<SqlResult> {
     match statement {
-        Statement::Query(query) => query::answer(cx, query, text).await,
-        Statement::Insert(insert) => insert::insert(cx, insert, text).await,
-        Statement::Delete(delete) => dml::delete(cx, delete, text).await,
-        Statement::Update(update) => dml::update(cx, update, text).await,
+        Statement::Query(query) => query::answer(cx, query).await,
+        Statement::Insert(insert) => insert::insert(cx, insert).await,
+        Statement::Delete(delete) => dml::delete(cx, delete).await,
+        Statement::Update(update) => dml::update(cx, update).await,
         Statement::Truncate(truncate) => dml::truncate(cx, truncate).await,
-        Statement::CreateTable(create) => create::create_table(cx, create, text).await,
-        Statement::CreateView(create) => views::create(cx, create, text).await,
-        Statement::AlterView(alter) => views::alter(cx, alter, text).await,
+        Statement::CreateTable(create) => create::create_table(cx, create).await,
+        Statement::CreateView(create) => views::create(cx, create).await,
+        Statement::AlterView(alter) => views::alter(cx, alter).await,
         Statement::DropView(drop) => views::drop(cx, drop).await,
-        Statement::AlterTable(alter) => alter::alter_table(cx, alter, text).await,
+        Statement::AlterTable(alter) => alter::alter_table(cx, alter).await,
         Statement::DropTable(drop) => drop::drop_table(cx, drop).await,
         Statement::CommentOn(comment) => match comment.object {
             CommentObject::Table => {
@@ -79,19 +79,19 @@ async fn statement_answer(cx: &Context, statement: &Statement, text: &str) -> Re
         Statement::ShowCreateTable(show) => show::create_table(cx, show).await,
         Statement::ShowPartitions(show) => show::partitions(cx, show).await,
         Statement::DescribeTable(describe) => describe::table(cx, describe).await,
-        Statement::DescribeQuery(query) => describe::query(cx, query, text).await,
+        Statement::DescribeQuery(query) => describe::query(cx, query).await,
         Statement::DescribeFunction(describe) => describe::function(cx, describe).await,
         Statement::DescribeHistory(describe) => maintain::history(cx, describe).await,
         Statement::DescribeDetail(describe) => maintain::detail(cx, describe).await,
-        Statement::Vacuum(vacuum) => maintain::vacuum(cx, vacuum, text).await,
+        Statement::Vacuum(vacuum) => maintain::vacuum(cx, vacuum).await,
         Statement::Restore(restore) => maintain::restore(cx, restore).await,
         Statement::Set(set) => settings::set(cx, set).await,
         Statement::Reset(reset) => settings::reset(cx, reset),
         Statement::RefreshTable(name) => drop::refresh(cx, name).await,
-        Statement::Explain(explain) => explain::explain(cx, explain, text).await,
+        Statement::Explain(explain) => explain::explain(cx, explain).await,
         Statement::Analyze(analyze) => drop::analyze(cx, analyze).await,
         // Every statement reads the newest version, so there is nothing to keep and nothing to drop.
-        Statement::Cache(cache) => views::cache(cx, cache, text).await,
+        Statement::Cache(cache) => views::cache(cx, cache).await,
         Statement::Uncache(_) | Statement::ClearCache => Ok(SqlResult::empty()),
         Statement::Merge(_) => Err(DeltaError::not_supported_yet("MERGE INTO")),
         Statement::Optimize(_) => Err(DeltaError::not_supported_yet("OPTIMIZE")),

@@ -9,9 +9,11 @@ use deltaic_sql::ast::{
     Drop, Name, ShowCatalogs, ShowSchemas, Use,
 };
 
+use crate::analysis;
 use crate::catalog::{DropSchema, SchemaName, SchemaRecord};
-use crate::context::Context;
+use crate::context::{Context, schema_name};
 use crate::errors;
+use crate::names;
 use crate::pattern::matches_pattern;
 use crate::result::{SqlResult, Value, column, text_columns};
 
@@ -53,9 +55,10 @@ pub(super) async fn use_namespace(cx: &Context, target: &Use) -> Result<SqlResul
 pub(super) async fn create_schema(cx: &Context, create: &CreateSchema) -> Result<SqlResult> {
     let name = cx.schema(&create.name).await?;
     let location = match &create.location {
-        Some(expr) => Some(cx.location(expr).await?),
+        Some(expr) => Some(analysis::location(cx, expr).await?),
         None => None,
     };
+    names::check(&name.schema)?;
     let record = SchemaRecord {
         name: name.clone(),
         comment: create.comment.clone(),
@@ -87,16 +90,28 @@ pub(super) async fn drop_schema(cx: &Context, drop: &Drop) -> Result<SqlResult> 
         return Err(DeltaError::new("UNSUPPORTED_FEATURE.DROP_DATABASE")
             .param("database", errors::quoted(&name_parts(&name))));
     }
-    if drop.cascade {
-        for (table, _) in cx.catalog().objects(&name)? {
-            super::drop::drop_object(cx, &name.object(&table)).await?;
+    loop {
+        if drop.cascade {
+            drop_objects(cx, &name).await?;
+        }
+        // Never with the names in it: a table that another process makes meanwhile would stay as files without a name.
+        match cx.catalog().drop_schema(&name)? {
+            DropSchema::NotEmpty if drop.cascade => {}
+            DropSchema::NotEmpty => {
+                return Err(DeltaError::new("SCHEMA_NOT_EMPTY")
+                    .param("schemaName", errors::quoted(&[&name.schema])));
+            }
+            DropSchema::Dropped | DropSchema::Missing => return Ok(SqlResult::empty()),
         }
     }
-    match cx.catalog().drop_schema(&name, drop.cascade)? {
-        DropSchema::NotEmpty => Err(DeltaError::new("SCHEMA_NOT_EMPTY")
-            .param("schemaName", errors::quoted(&[&name.schema]))),
-        DropSchema::Dropped | DropSchema::Missing => Ok(SqlResult::empty()),
+}
+
+/// Drops all tables and views of a schema.
+async fn drop_objects(cx: &Context, schema: &SchemaName) -> Result<()> {
+    for (table, _) in cx.catalog().objects(schema)? {
+        super::drop::drop_object(cx, &schema.object(&table)).await?;
     }
+    Ok(())
 }
 
 /// `ALTER SCHEMA`.
@@ -112,7 +127,9 @@ pub(super) async fn alter_schema(cx: &Context, alter: &AlterSchema) -> Result<Sq
             }
         }
         AlterSchemaAction::SetLocation(location) => {
-            record.location = Some(cx.location(location).await?)
+            // Tables that are there stay where they are.
+            cx.catalog().keep_places(&record.name)?;
+            record.location = Some(analysis::location(cx, location).await?)
         }
     }
     cx.catalog().update_schema(&record)?;
@@ -165,6 +182,7 @@ pub(super) async fn show_schemas(cx: &Context, show: &ShowSchemas) -> Result<Sql
 /// `CREATE CATALOG`.
 pub(super) async fn create_catalog(cx: &Context, create: &CreateCatalog) -> Result<SqlResult> {
     let name = cx.texts(&create.name).await?.join(".");
+    names::check_catalog(&name)?;
     if !cx
         .catalog()
         .create_catalog(&name, create.comment.as_deref())?
@@ -189,12 +207,13 @@ pub(super) async fn drop_catalog(cx: &Context, drop: &Drop) -> Result<SqlResult>
     if drop.cascade {
         for schema in cx.catalog().schemas(&name)? {
             let schema = SchemaName::new(&name, &schema);
-            for (table, _) in cx.catalog().objects(&schema)? {
-                super::drop::drop_object(cx, &schema.object(&table)).await?;
+            drop_objects(cx, &schema).await?;
+            if schema.schema != crate::catalog::DEFAULT_SCHEMA {
+                cx.catalog().drop_schema(&schema)?;
             }
         }
     }
-    match cx.catalog().drop_catalog(&name, drop.cascade)? {
+    match cx.catalog().drop_catalog(&name)? {
         DropSchema::NotEmpty => {
             Err(DeltaError::new("CATALOG_NOT_EMPTY").param("catalogName", errors::quoted(&[&name])))
         }
@@ -251,22 +270,6 @@ pub(super) fn show_current(cx: &Context) -> Result<SqlResult> {
         Value::text(&cx.current.schema),
     ];
     SqlResult::from_rows(text_columns(&["catalog", "namespace"]), &[row])
-}
-
-/// A schema from its parts: `schema` in the current catalog or `catalog.schema`.
-pub(crate) fn schema_name(cx: &Context, parts: &[String]) -> Result<SchemaName> {
-    match parts {
-        [schema] => Ok(SchemaName::new(&cx.current.catalog, schema)),
-        [catalog, schema] if cx.catalog().has_catalog(catalog)? => {
-            Ok(SchemaName::new(catalog, schema))
-        }
-        [catalog, .., last] if cx.catalog().has_catalog(catalog)? => {
-            let _ = last;
-            Err(errors::too_many_levels(catalog, &parts[1..]))
-        }
-        [catalog, schema] => Err(errors::schema_not_found(catalog, schema)),
-        _ => Err(errors::too_many_levels(&cx.current.catalog, parts)),
-    }
 }
 
 async fn existing_schema(cx: &Context, name: &Name) -> Result<SchemaRecord> {

@@ -8,8 +8,8 @@ use crate::context::Context;
 use crate::result::SqlResult;
 
 /// Runs a query and collects its rows.
-pub(super) async fn answer(cx: &Context, query: &Query, text: &str) -> Result<SqlResult> {
-    let planned = analysis::query(cx, query, text).await?;
+pub(super) async fn answer(cx: &Context, query: &Query) -> Result<SqlResult> {
+    let planned = analysis::query(cx, query).await?;
     let schema = planned.schema.clone();
     let batches = analysis::collect(cx, planned).await?;
     Ok(SqlResult {

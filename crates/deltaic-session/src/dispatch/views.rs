@@ -13,20 +13,21 @@ use crate::analysis;
 use crate::catalog::{CatalogObject, ObjectName, ViewRecord};
 use crate::context::Context;
 use crate::errors;
+use crate::names;
 use crate::resolve;
 use crate::result::SqlResult;
 
 use super::properties_of;
 
 /// `CREATE VIEW`.
-pub(super) async fn create(cx: &Context, create: &CreateView, text: &str) -> Result<SqlResult> {
+pub(super) async fn create(cx: &Context, create: &CreateView) -> Result<SqlResult> {
     let ViewBody::Query { query, text: body } = &create.body else {
         return Err(DeltaError::not_supported_yet(
             "CREATE TEMPORARY VIEW … USING",
         ));
     };
     let parts = cx.texts(&create.name).await?;
-    let schema = columns_of(cx, query, &create.columns, &parts, text).await?;
+    let schema = columns_of(cx, query, &create.columns, &parts).await?;
     let mut view = ViewRecord {
         name: None,
         short_name: parts.last().cloned().unwrap_or_default(),
@@ -49,6 +50,7 @@ pub(super) async fn create(cx: &Context, create: &CreateView, text: &str) -> Res
         return keep_temporary(cx, view, create.mode);
     }
     let name = existing_place(cx, &parts)?;
+    names::check(&name.name)?;
     view.short_name.clone_from(&name.name);
     view.name = Some(name.clone());
     let object = CatalogObject::View(view);
@@ -103,9 +105,8 @@ async fn columns_of(
     query: &Query,
     names: &[(Ident, Option<String>)],
     view: &[String],
-    text: &str,
 ) -> Result<StructType> {
-    let planned = analysis::query(cx, query, text).await?;
+    let planned = analysis::query(cx, query).await?;
     let mut schema = planned.schema;
     if !names.is_empty() && names.len() != schema.fields.len() {
         let class = if names.len() > schema.fields.len() {
@@ -153,13 +154,13 @@ async fn columns_of(
 }
 
 /// `ALTER VIEW`.
-pub(super) async fn alter(cx: &Context, alter: &AlterView, text: &str) -> Result<SqlResult> {
+pub(super) async fn alter(cx: &Context, alter: &AlterView) -> Result<SqlResult> {
     let parts = cx.texts(&alter.name).await?;
     if let [name] = parts.as_slice()
         && let Some(mut view) = cx.session.temporary_view(name)
         && let AlterViewAction::As { query, text: body } = &alter.action
     {
-        view.schema = columns_of(cx, query, &[], &parts, text).await?;
+        view.schema = columns_of(cx, query, &[], &parts).await?;
         view.text.clone_from(body);
         cx.session.put_temporary_view(view);
         return Ok(SqlResult::empty());
@@ -183,7 +184,7 @@ pub(super) async fn alter(cx: &Context, alter: &AlterView, text: &str) -> Result
             }
         }
         AlterViewAction::As { query, text: body } => {
-            view.schema = columns_of(cx, query, &[], &parts, text).await?;
+            view.schema = columns_of(cx, query, &[], &parts).await?;
             view.text.clone_from(body);
             view.context = cx.current.clone();
         }
@@ -253,14 +254,14 @@ pub(super) async fn drop(cx: &Context, drop: &Drop) -> Result<SqlResult> {
 }
 
 /// `CACHE TABLE`: checks the name; with a query, makes the temporary view that it stands for.
-pub(super) async fn cache(cx: &Context, cache: &Cache, text: &str) -> Result<SqlResult> {
+pub(super) async fn cache(cx: &Context, cache: &Cache) -> Result<SqlResult> {
     match &cache.query {
         None => {
             resolve::target(cx, &cache.name).await?;
         }
         Some(query) => {
             let parts = cx.texts(&cache.name).await?;
-            let schema = columns_of(cx, query, &[], &parts, text).await?;
+            let schema = columns_of(cx, query, &[], &parts).await?;
             let view = ViewRecord {
                 name: None,
                 short_name: parts.last().cloned().unwrap_or_default(),

@@ -46,13 +46,20 @@ pub fn error_json(error: &DeltaError) -> Json {
         .iter()
         .map(|(name, value)| (name.to_string(), Json::from(value.as_str())))
         .collect();
-    json!({"error": {
+    let mut out = json!({
         "condition": error.class(),
         "sqlState": error.sql_state(),
         "message": error.to_string(),
         "parameters": parameters,
         "javaClass": error.java_class(),
-    }})
+    });
+    if let Some(path) = error.path() {
+        out["path"] = json!(path);
+    }
+    if let Some(version) = error.version() {
+        out["version"] = json!(version);
+    }
+    json!({"error": out})
 }
 
 /// A value in the pipe's form.

@@ -10,6 +10,7 @@ mod show;
 mod tests;
 mod text;
 mod value;
+mod variant;
 
 use arrow::array::RecordBatch;
 use deltaic_protocol::error::Result;

@@ -1,3 +1,5 @@
+//! Answers as text, JSON and CSV.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use deltaic_protocol::schema::{DataType, StructField, StructType};

@@ -85,9 +85,3 @@ fn day_time_text(micros: i64) -> String {
         seconds % 60
     )
 }
-
-/// A variant as JSON text; nothing if the bytes are broken.
-pub(super) fn variant_json(metadata: &[u8], value: &[u8]) -> Option<String> {
-    let _ = (metadata, value);
-    None
-}

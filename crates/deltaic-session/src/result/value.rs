@@ -214,7 +214,7 @@ fn variant_cell(
     };
     match (part("metadata"), part("value")) {
         (Some(metadata), Some(value)) => {
-            super::text::variant_json(&metadata, &value).map_or(Value::Null, Value::Variant)
+            super::variant::json(&metadata, &value).map_or(Value::Null, Value::Variant)
         }
         _ => Value::Null,
     }
