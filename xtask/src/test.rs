@@ -31,7 +31,7 @@ enum Weight {
 
 /// Run the tests.
 pub fn run(options: &Options) -> Outcome {
-    let mut words = vec!["test", "--workspace"];
+    let mut words = vec!["test", "--workspace", "--no-fail-fast"];
     if in_ci() {
         words.push("--locked");
     }

@@ -7,34 +7,26 @@ use futures::{StreamExt, TryStreamExt};
 /// Files that are deleted at the same time.
 const CONCURRENCY: usize = 16;
 
-/// Removes everything below a table's root, and the root.
-pub(crate) async fn delete_tree(store: &TableStore) -> Result<()> {
+/// Removes everything below a table's root but the file `keep`, and the root if it is empty then. Answers whether
+/// there was nothing to remove.
+pub(crate) async fn delete_tree(store: &TableStore, keep: Option<&str>) -> Result<bool> {
     let entries: Vec<_> = store.data().list("", None).try_collect().await?;
-    let (mut folders, files): (Vec<_>, Vec<_>) =
+    let (mut folders, mut files): (Vec<_>, Vec<_>) =
         entries.into_iter().partition(|entry| entry.is_dir);
+    files.retain(|file| keep != Some(file.path.as_str()));
+    let nothing = files.is_empty();
     futures::stream::iter(files)
         .map(|file| async move { store.data().delete_file(&file.path).await.map(|_| ()) })
         .buffer_unordered(CONCURRENCY)
         .try_collect::<Vec<()>>()
         .await?;
     // A folder goes after the folders in it.
-    folders.sort_by(|a, b| b.path.len().cmp(&a.path.len()));
+    folders.sort_by_key(|folder| std::cmp::Reverse(folder.path.len()));
     for folder in folders {
         store.data().delete_empty_dir(&folder.path).await?;
     }
     store.data().delete_empty_dir("").await?;
-    Ok(())
-}
-
-/// Whether any file lies below a root; folders do not count.
-pub(crate) async fn holds_files(store: &TableStore) -> Result<bool> {
-    let mut entries = store.data().list("", None);
-    while let Some(entry) = entries.next().await {
-        if !entry?.is_dir {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    Ok(nothing)
 }
 
 /// Moves a folder to a place that is free. Only on a local disk, where it is one step.

@@ -26,6 +26,7 @@ mod parameters;
 mod parquet;
 mod partitions;
 mod pattern;
+mod places;
 mod relations;
 mod resolve;
 mod result;

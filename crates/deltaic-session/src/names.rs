@@ -60,6 +60,8 @@ mod tests {
                 "{name}"
             );
         }
-        assert!(check("").is_err() && check_catalog("a-b").is_ok() && check_catalog("../a").is_err());
+        assert!(
+            check("").is_err() && check_catalog("a-b").is_ok() && check_catalog("../a").is_err()
+        );
     }
 }

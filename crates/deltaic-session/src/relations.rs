@@ -69,7 +69,7 @@ impl<'a> SessionResolver<'a> {
                     qualifier: table.qualifier,
                 }))
             }
-            Some(Target::Delta(table)) => self.delta(table, travel).await.map(Relation::Table),
+            Some(Target::Delta(table)) => self.delta(*table, travel).await.map(Relation::Table),
         }
     }
 

@@ -35,7 +35,7 @@ pub(crate) struct ParquetTable {
 /// What a name stands for.
 #[derive(Debug, Clone)]
 pub(crate) enum Target {
-    Delta(DeltaTable),
+    Delta(Box<DeltaTable>),
     Parquet(ParquetTable),
     View(ViewRecord),
 }
@@ -145,10 +145,10 @@ pub(crate) async fn lookup_in(
     let mut shorter = front.to_vec();
     shorter.push(short.to_owned());
     match lookup_whole(cx, &shorter, at).await? {
-        Some(Target::Delta(table)) => Ok(Some(Target::Delta(DeltaTable {
-            travel: Some(suffix),
-            ..table
-        }))),
+        Some(Target::Delta(mut table)) => {
+            table.travel = Some(suffix);
+            Ok(Some(Target::Delta(table)))
+        }
         _ => Ok(None),
     }
 }
@@ -179,7 +179,7 @@ pub(crate) async fn delta_target(
     let (target, parts) = target(cx, name).await?;
     match target {
         Target::Delta(table) => match table.try_snapshot(cx).await? {
-            Some(snapshot) => Ok((table, snapshot)),
+            Some(snapshot) => Ok((*table, snapshot)),
             None if table.record.is_none() => Err(errors::no_table_at(
                 name,
                 &table.store,
@@ -294,12 +294,12 @@ pub(crate) fn stored_target(cx: &Context, object: CatalogObject) -> Result<Targe
                 .map(|part| (*part).to_owned())
                 .collect();
             Ok(match record.provider {
-                Provider::Delta => Target::Delta(DeltaTable {
+                Provider::Delta => Target::Delta(Box::new(DeltaTable {
                     store,
                     record: Some(record),
                     qualifier,
                     travel: None,
-                }),
+                })),
                 Provider::Parquet => Target::Parquet(ParquetTable {
                     store,
                     record: Some(record),
@@ -315,12 +315,12 @@ async fn delta_path(cx: &Context, format: &str, path: &str) -> Result<Target> {
     let whole = |path: &str, travel: Option<Travel>| -> Result<Target> {
         let store = cx.store(path)?;
         let qualifier = vec![format.to_lowercase(), path.to_owned()];
-        Ok(Target::Delta(DeltaTable {
+        Ok(Target::Delta(Box::new(DeltaTable {
             store,
             record: None,
             qualifier,
             travel,
-        }))
+        })))
     };
     if let Some((short, suffix)) = travel::split_suffix(path)
         && cx.conf.delta("timeTravel.resolveOnIdentifier.enabled")

@@ -26,7 +26,8 @@ pub trait LogStore: Send + Sync + std::fmt::Debug {
     /// A missing folder lists as empty; names of unfinished writes are not listed.
     fn list_from(&self, start: &str) -> FileStream;
 
-    /// Put-if-absent: makes the file with its whole content, or changes nothing. Missing folders are made.
+    /// Put-if-absent: makes the file with its whole content, or changes nothing. The first commit makes the folder where
+    /// the store has folders; the files that follow it fail where the folder is gone.
     async fn create(&self, name: &str, content: Bytes) -> Result<PutOutcome>;
 
     /// Replaces or makes the file; a reader sees the old or the new content, never a mixture.

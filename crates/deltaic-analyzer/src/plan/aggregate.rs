@@ -422,6 +422,11 @@ impl Binder<'_> {
             "count" | "approx_count_distinct" => {
                 if a.function != "count" {
                     (distinct, out) = (true, vec![first()]);
+                } else if !distinct
+                    && matches!(args.as_slice(), [Expr::Literal(value, _)] if !value.is_null())
+                {
+                    // The form that is answered from statistics.
+                    out = vec![lit(1_i64)];
                 } else if args.len() > 1 {
                     let all = args
                         .iter()

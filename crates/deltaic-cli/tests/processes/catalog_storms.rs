@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::support::{Held, Place, Random, heavy};
 
 /// Classes that another process's CREATE, DROP or RENAME may cause.
-const EXPECTED: [&str; 8] = [
+const EXPECTED: [&str; 9] = [
     "TABLE_OR_VIEW_ALREADY_EXISTS",
     "TABLE_OR_VIEW_NOT_FOUND",
     "SCHEMA_ALREADY_EXISTS",
@@ -17,6 +17,7 @@ const EXPECTED: [&str; 8] = [
     "DELTA_",
     "FAILED_READ_FILE",
     "EXPECT_",
+    "TASK_WRITE_FAILED",
 ];
 
 /// One statement among others'; an answer is one of those that fit.

@@ -33,7 +33,7 @@ fn ctrl_c_ends_a_long_query_soon_with_130() {
         let ended = ended(child.wait_with_output().unwrap());
         assert_eq!(ended.status, 130, "{sql}: {}{}", ended.out, ended.err);
         assert!(
-            start.elapsed() < Duration::from_secs(10),
+            start.elapsed() < Duration::from_secs(30),
             "{sql}: {:?}",
             start.elapsed()
         );

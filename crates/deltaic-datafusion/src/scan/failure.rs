@@ -44,7 +44,8 @@ pub(crate) fn classify(error: DataFusionError, file: &str) -> DataFusionError {
         return error;
     };
     // Shorter than the log says: the file is damaged, not the storage.
-    let cut = find::<io::Error>(&error).is_some_and(|e| e.kind() == io::ErrorKind::UnexpectedEof);
+    // (Parquet passes the cause on as text.)
+    let cut = error.to_string().contains("failed to fill whole buffer");
     let mut built = DeltaError::new(class).param("path", file).with_path(file);
     if cut {
         built = built.with_kind(ErrorKind::Corrupt);

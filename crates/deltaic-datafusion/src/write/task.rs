@@ -8,7 +8,7 @@ use arrow::compute::{SortOptions, take_record_batch};
 use arrow::row::{OwnedRow, RowConverter, SortField};
 use datafusion::common::ScalarValue;
 use deltaic_protocol::action::{Add, PartitionValues};
-use deltaic_protocol::error::{DeltaError, Result};
+use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
 use deltaic_protocol::partition::partition_folder;
 use deltaic_protocol::schema::DataType;
 use deltaic_storage::{DataPath, encode_uri_path};
@@ -303,7 +303,13 @@ impl WriteTask {
             .map_err(|error| failed(error, &file.path))?;
         let written = self.target.store.data().stat(file.path.as_str()).await?;
         let written = written.ok_or_else(|| {
-            DeltaError::internal(format!("{} is gone right after it was written", file.path))
+            // As when the table is dropped meanwhile.
+            DeltaError::unclassed(
+                "java.io.FileNotFoundException",
+                format!("{} is gone right after it was written", file.path),
+            )
+            .with_kind(ErrorKind::Storage)
+            .with_path(file.path.to_string())
         })?;
         let add = Add {
             path: encode_uri_path(file.path.as_str()),

@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::errors;
 use crate::files;
 use crate::names;
+use crate::places::NameLock;
 use crate::resolve::{self, Target};
 use crate::result::SqlResult;
 
@@ -113,6 +114,12 @@ async fn rename(cx: &Context, target: Target, to: &Name) -> Result<SqlResult> {
     if name.schema_name() != record.name.schema_name() {
         return Err(DeltaError::new("CANNOT_RENAME_ACROSS_SCHEMA").param("type", "table"));
     }
+    let _lock = NameLock::take(cx.catalog(), &[&record.name, &name]).await?;
+    // As it is now that nobody else is at it.
+    let record = match cx.catalog().object(&record.name)? {
+        Some(CatalogObject::Table(record)) => record,
+        _ => return Err(errors::not_found(&record.name.parts())),
+    };
     let old = cx.store(&cx.catalog().table_path(&record)?)?;
     let moved = record.kind == ObjectKind::Managed && record.location.is_none();
     let new = cx.store(&cx.catalog().default_table_path(&name)?)?;

@@ -137,7 +137,7 @@ fn steps(change: &ast::ColumnChange, path: &[String]) -> Result<Vec<ColumnChange
 
 fn delta(target: Target, operation: &str) -> Result<DeltaTable> {
     match target {
-        Target::Delta(table) => Ok(table),
+        Target::Delta(table) => Ok(*table),
         Target::Parquet(table) => Err(DeltaError::new("UNSUPPORTED_FEATURE.TABLE_OPERATION")
             .param("tableName", errors::quoted(&table.qualifier))
             .param("operation", operation)),

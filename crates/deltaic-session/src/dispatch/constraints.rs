@@ -74,7 +74,7 @@ pub(super) async fn drop(
 
 fn delta(target: Target) -> Result<DeltaTable> {
     match target {
-        Target::Delta(table) => Ok(table),
+        Target::Delta(table) => Ok(*table),
         Target::Parquet(_) => Err(errors::delta_only("ALTER TABLE ... CONSTRAINT")),
         Target::View(view) => Err(errors::view_not_table(
             &resolve::view_qualifier(&view),

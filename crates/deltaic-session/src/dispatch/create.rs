@@ -14,8 +14,8 @@ use crate::analysis;
 use crate::catalog::{CatalogObject, ObjectKind, ObjectName, Provider, TableRecord};
 use crate::context::Context;
 use crate::errors;
-use crate::files;
 use crate::names;
+use crate::places::{self, NameLock};
 use crate::resolve::{self, Target};
 use crate::result::SqlResult;
 
@@ -43,11 +43,13 @@ pub(super) async fn create_table(cx: &Context, create: &CreateTable) -> Result<S
         None => Some(resolve::object_name(cx, &parts, &cx.current)?),
     };
     let mut registered = false;
+    let mut _lock = None;
     if let Some(name) = &name {
         names::check(&name.name)?;
         if cx.catalog().schema(&name.schema_name())?.is_none() {
             return Err(errors::schema_not_found(&name.catalog, &name.schema));
         }
+        _lock = Some(NameLock::take(cx.catalog(), &[name]).await?);
         let existing = cx.catalog().object(name)?;
         registered = existing.is_some();
         let written = (
@@ -303,85 +305,67 @@ async fn make_delta(cx: &Context, new: NewTable) -> Result<SqlResult> {
             DeltaError::new("DELTA_CANNOT_REPLACE_MISSING_TABLE").param("tableName", &new.display)
         );
     }
-    let replaces = matches!(new.mode, CreateMode::CreateOrReplace | CreateMode::Replace);
     // A managed table begins in an empty place: whoever drops it would lose what was there before.
     let begins = new.is_managed() && !new.registered;
+    match &new.name {
+        Some(name) if begins => begin(cx, &new, name).await?,
+        _ => write_at(cx, &new, existing).await?,
+    }
+    Ok(SqlResult::empty())
+}
+
+/// A table at a place that the statement or the catalog names.
+async fn write_at(cx: &Context, new: &NewTable, existing: Option<Snapshot>) -> Result<()> {
+    let replaces = matches!(new.mode, CreateMode::CreateOrReplace | CreateMode::Replace);
     match (&existing, replaces) {
-        (Some(snapshot), _) if begins => {
-            if new.mode != CreateMode::CreateIfNotExists {
-                return Err(create_checks::not_empty(&new));
-            }
-            if !made_meanwhile(cx, &new, snapshot).await? {
-                return Err(create_checks::not_empty(&new));
-            }
-        }
         (Some(snapshot), false) => {
             if new.input.is_some() {
-                return Err(create_checks::not_empty(&new));
+                return Err(create_checks::not_empty(new));
             }
             // The table is there already: the statement only gives it a name, if it says nothing else about it.
-            create_checks::matches_existing(cx, &new, snapshot)?;
+            create_checks::matches_existing(cx, new, snapshot)?;
         }
-        (None, _)
-            if (begins || new.location.is_some()) && files::holds_files(&new.store).await? =>
-        {
-            return Err(create_checks::not_empty(&new));
+        (None, _) if new.location.is_some() && places::holds_files(&new.store).await? => {
+            return Err(create_checks::not_empty(new));
         }
-        _ => match write(cx, &new, existing.as_ref()).await {
-            Ok(committed) => cx.committed(&committed),
-            // Another process made the table between the look and the write, which is what IF NOT EXISTS asks about.
-            Err(error)
-                if new.mode == CreateMode::CreateIfNotExists
-                    && existing.is_none()
-                    && error.kind() == ErrorKind::Conflict =>
-            {
-                if cx.snapshot(&new.store).await?.is_none() {
-                    return Err(error);
-                }
-            }
-            Err(error) if existing.is_none() && no_place(&error) => {
-                return Err(DeltaError::new("DELTA_CANNOT_CREATE_LOG_PATH")
-                    .param("path", format!("{}/_delta_log", new.store.root()))
-                    .with_kind(ErrorKind::Storage)
-                    .with_path(new.store.root().to_string())
-                    .with_source(error));
-            }
-            Err(error) => return Err(error),
-        },
+        _ => write(cx, new, existing.as_ref()).await?,
     }
-    register(cx, &new)?;
-    Ok(SqlResult::empty())
+    register(cx, new)
+}
+
+/// A managed table under a new name.
+async fn begin(cx: &Context, new: &NewTable, name: &ObjectName) -> Result<()> {
+    if !places::claim(cx.catalog(), name, &new.store).await? {
+        return Err(create_checks::not_empty(new));
+    }
+    // What a dead process left of a table of this name is replaced.
+    cx.unpin(&new.store);
+    cx.session.cache().forget(&new.store.root().to_string());
+    let existing = cx.snapshot(&new.store).await?;
+    match write(cx, new, existing.as_ref()).await {
+        Ok(()) => {
+            register(cx, new)?;
+            places::done(&new.store).await
+        }
+        Err(error) => {
+            places::abandon(&new.store).await?;
+            Err(error)
+        }
+    }
 }
 
 /// Whether the storage refused the first file of a log, for another reason than a full disk.
 fn no_place(error: &DeltaError) -> bool {
     error.kind() == ErrorKind::Storage
         && error.class().is_none()
-        && error.path().is_some_and(|path| path.contains("/_delta_log/"))
+        && error
+            .path()
+            .is_some_and(|path| path.contains("/_delta_log/"))
         && !error.text().contains("No space left")
 }
 
-/// Whether another process has just made the table that IF NOT EXISTS asks for: its name appears, or its log is as
-/// that process leaves it before it writes the name down.
-async fn made_meanwhile(cx: &Context, new: &NewTable, found: &Snapshot) -> Result<bool> {
-    for _ in 0..20 {
-        if let Some(name) = &new.name
-            && cx.catalog().object(name)?.is_some()
-        {
-            return Ok(true);
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
-    }
-    Ok(found.version() == 0
-        && new.input.is_none()
-        && create_checks::matches_existing(cx, new, found).is_ok())
-}
-
-async fn write(
-    cx: &Context,
-    new: &NewTable,
-    existing: Option<&Snapshot>,
-) -> Result<deltaic_log::transaction::CommitResult> {
+/// Writes the table's first version, or the one that replaces what is there.
+async fn write(cx: &Context, new: &NewTable, existing: Option<&Snapshot>) -> Result<()> {
     let schema = create_checks::writable_schema(new)?;
     let defaults = cx.conf.table_defaults();
     let defaults: Vec<(String, &str)> = defaults
@@ -397,9 +381,9 @@ async fn write(
     )?;
     let checks = constraints::checks_of(cx, &schema, &changes.stored).await?;
     let kind = match (new.mode, existing) {
-        (CreateMode::CreateOrReplace, _) => CreateKind::CreateOrReplace,
         (CreateMode::Replace, _) => CreateKind::Replace,
-        _ => CreateKind::Create,
+        (CreateMode::CreateOrReplace, _) | (_, Some(_)) => CreateKind::CreateOrReplace,
+        (_, None) => CreateKind::Create,
     };
     let request = deltaic_datafusion::CreateTable {
         kind,
@@ -414,9 +398,18 @@ async fn write(
     let commit = cx.commit_context(Some(new.display.clone()));
     let state = cx.session.engine().state();
     let writer = dml::write_context(cx, &state, &commit);
-    Ok(write_table(&writer, &new.store, existing, request)
-        .await?
-        .commit)
+    let committed = write_table(&writer, &new.store, existing, request)
+        .await
+        .map_err(|error| match existing {
+            None if no_place(&error) => DeltaError::new("DELTA_CANNOT_CREATE_LOG_PATH")
+                .param("path", format!("{}/_delta_log", new.store.root()))
+                .with_kind(ErrorKind::Storage)
+                .with_path(new.store.root().to_string())
+                .with_source(error),
+            _ => error,
+        })?;
+    cx.committed(&committed.commit);
+    Ok(())
 }
 
 /// Gives the table its name.

@@ -7,8 +7,8 @@ use deltaic_sql::ast::{CreateMode, Insert, InsertMode};
 use crate::catalog::{ObjectKind, Provider, TableRecord};
 use crate::context::Context;
 use crate::errors;
-use crate::files;
 use crate::parquet;
+use crate::places;
 use crate::resolve::ParquetTable;
 use crate::result::SqlResult;
 
@@ -53,7 +53,7 @@ pub(super) async fn make(cx: &Context, new: NewTable) -> Result<SqlResult> {
         schema = parquet::schema_of(&table).await?;
     }
     let begins = new.is_managed() && !new.registered;
-    if (begins || new.input.is_some()) && files::holds_files(&new.store).await? {
+    if (begins || new.input.is_some()) && places::holds_files(&new.store).await? {
         return Err(DeltaError::new("LOCATION_ALREADY_EXISTS")
             .param("location", format!("'{}'", new.store.root()))
             .param(

@@ -118,7 +118,7 @@ async fn changeable(cx: &Context, name: &Name, operation: &str) -> Result<(Delta
         Target::Delta(table) if table.travel.is_some() => Err(errors::not_found(&parts)),
         Target::Delta(table) => {
             let snapshot = table.snapshot(cx).await?;
-            Ok((table, snapshot))
+            Ok((*table, snapshot))
         }
         Target::Parquet(table) => Err(DeltaError::new("UNSUPPORTED_FEATURE.TABLE_OPERATION")
             .param("tableName", errors::quoted(&table.qualifier))

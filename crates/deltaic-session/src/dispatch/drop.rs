@@ -8,7 +8,7 @@ use deltaic_storage::TableStore;
 use crate::catalog::{CatalogObject, ObjectKind, ObjectName};
 use crate::context::Context;
 use crate::errors;
-use crate::files;
+use crate::places::{self, NameLock};
 use crate::resolve::{self, Target};
 use crate::result::SqlResult;
 
@@ -52,6 +52,7 @@ pub(super) async fn drop_table(cx: &Context, drop: &Drop) -> Result<SqlResult> {
 
 /// Takes a name away and, for a managed table, its files.
 pub(super) async fn drop_object(cx: &Context, name: &ObjectName) -> Result<()> {
+    let _lock = NameLock::take(cx.catalog(), &[name]).await?;
     let Some(object) = cx.catalog().object(name)? else {
         return Ok(());
     };
@@ -65,11 +66,15 @@ pub(super) async fn drop_object(cx: &Context, name: &ObjectName) -> Result<()> {
             managed = Some(store);
         }
     }
-    cx.catalog().drop_object(name)?;
-    if let Some(store) = managed {
-        files::delete_tree(&store).await?;
+    match managed {
+        Some(store) => {
+            places::drop_files(cx.catalog(), name, &store, || {
+                cx.catalog().drop_object(name)
+            })
+            .await
+        }
+        None => cx.catalog().drop_object(name).map(|_| ()),
     }
-    Ok(())
 }
 
 /// A table whose folder is the warehouse or lies around it cannot be deleted with its files.

@@ -52,17 +52,24 @@ pub(super) fn open_new(target: &Path) -> io::Result<File> {
 }
 
 /// Writes a temporary file beside `target`.
-fn write_temporary(target: &Path, content: &[Bytes], durable: bool) -> io::Result<PathBuf> {
-    let (mut file, temporary) = with_parent(target, || {
+fn write_temporary(
+    target: &Path,
+    content: &[Bytes],
+    durable: bool,
+    folders: Folders,
+) -> io::Result<PathBuf> {
+    let open = || {
         let temporary = temporary_beside(target);
-        Ok((
-            OpenOptions::new()
-                .write(true)
-                .create_new(true)
-                .open(&temporary)?,
-            temporary,
-        ))
-    })?;
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&temporary)?;
+        Ok((file, temporary))
+    };
+    let (mut file, temporary) = match folders {
+        Folders::Make => with_parent(target, open)?,
+        Folders::Need => open()?,
+    };
     let written = write_all(&mut file, content, durable);
     drop(file);
     match written {
@@ -81,13 +88,26 @@ fn write_all(file: &mut File, content: &[Bytes], durable: bool) -> io::Result<()
     if durable { file.sync_all() } else { Ok(()) }
 }
 
+/// What to do where the folder of a new file is not there.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Folders {
+    Make,
+    /// Fail.
+    Need,
+}
+
 /// Put-if-absent, whole or not at all; `false` if the name is taken.
-pub(super) fn create(target: &Path, content: &[Bytes], durable: bool) -> io::Result<bool> {
+pub(super) fn create(
+    target: &Path,
+    content: &[Bytes],
+    durable: bool,
+    folders: Folders,
+) -> io::Result<bool> {
     // A name that is taken is seen without writing a byte; the link decides the races.
     if std::fs::symlink_metadata(target).is_ok() {
         return Ok(false);
     }
-    let temporary = write_temporary(target, content, durable)?;
+    let temporary = write_temporary(target, content, durable, folders)?;
     let linked = std::fs::hard_link(&temporary, target);
     let outcome = match linked {
         Ok(()) => Ok(true),
@@ -161,8 +181,13 @@ pub(super) fn create_in_place(target: &Path, content: &[Bytes], durable: bool) -
 }
 
 /// Atomic replacement.
-pub(super) fn replace(target: &Path, content: &[Bytes], durable: bool) -> io::Result<()> {
-    let temporary = write_temporary(target, content, durable)?;
+pub(super) fn replace(
+    target: &Path,
+    content: &[Bytes],
+    durable: bool,
+    folders: Folders,
+) -> io::Result<()> {
+    let temporary = write_temporary(target, content, durable, folders)?;
     match std::fs::rename(&temporary, target) {
         Ok(()) => {
             if durable {

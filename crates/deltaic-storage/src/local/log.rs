@@ -6,9 +6,11 @@ use std::path::PathBuf;
 use async_trait::async_trait;
 use bytes::Bytes;
 use deltaic_protocol::error::Result;
+use deltaic_protocol::file_name::LogFileName;
 use futures::StreamExt;
 use futures::stream;
 
+use super::fs::Folders;
 use super::{blocking, fs, os_path, walk};
 use crate::root::TableRoot;
 use crate::{DeleteOutcome, FileMeta, FileStream, LogStore, PutOutcome};
@@ -87,8 +89,13 @@ impl LogStore for LocalLogStore {
 
     async fn create(&self, name: &str, content: Bytes) -> Result<PutOutcome> {
         let (path, durable) = (self.folder.join(name), self.durable);
-        let created = blocking::run("create", self.shown(name), move || {
-            fs::create(&path, &[content], durable)
+        let folders = folders(name);
+        let operation = match folders {
+            Folders::Make => "create",
+            Folders::Need => "commit",
+        };
+        let created = blocking::run(operation, self.shown(name), move || {
+            fs::create(&path, &[content], durable, folders)
         })
         .await?;
         Ok(if created {
@@ -100,8 +107,9 @@ impl LogStore for LocalLogStore {
 
     async fn overwrite(&self, name: &str, content: Bytes) -> Result<()> {
         let (path, durable) = (self.folder.join(name), self.durable);
+        let folders = folders(name);
         blocking::run("write", self.shown(name), move || {
-            fs::replace(&path, &[content], durable)
+            fs::replace(&path, &[content], durable, folders)
         })
         .await
     }
@@ -165,4 +173,13 @@ async fn stat_all(folder: PathBuf, shown: String, names: Vec<String>) -> Result<
         Ok(entries)
     })
     .await
+}
+
+/// Only the first commit begins a log. Any other of its files, written into a folder that is gone, would bring back a
+/// dropped table as one without its beginning.
+fn folders(name: &str) -> Folders {
+    match LogFileName::parse(name) {
+        LogFileName::Commit { version: 0 } | LogFileName::Other => Folders::Make,
+        _ => Folders::Need,
+    }
 }

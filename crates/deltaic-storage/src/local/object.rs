@@ -22,6 +22,7 @@ use object_store::{
 };
 
 use super::failure::{STORE, object_error};
+use super::fs::Folders;
 use super::upload::LocalUpload;
 use super::{fs, os_path, walk};
 use crate::object_path::{from_object_path, to_object_path};
@@ -103,14 +104,14 @@ impl ObjectStore for LocalObjectStore {
             let content: Vec<Bytes> = payload.into_iter().collect();
             match mode {
                 PutMode::Create => {
-                    if !fs::create(path, &content, durable)? {
+                    if !fs::create(path, &content, durable, Folders::Make)? {
                         return Err(ErrorKind::AlreadyExists.into());
                     }
                 }
                 // A new file is written in place: if the process dies, VACUUM finds the rest under its final name.
                 PutMode::Overwrite => {
                     if !fs::create_in_place(path, &content, durable)? {
-                        fs::replace(path, &content, durable)?;
+                        fs::replace(path, &content, durable, Folders::Make)?;
                     }
                 }
                 PutMode::Update(_) => return Err(ErrorKind::Unsupported.into()),
@@ -231,8 +232,8 @@ impl ObjectStore for LocalObjectStore {
         blocking(place(to), move |path| {
             let content = [fs::read(&from)?];
             match mode {
-                CopyMode::Overwrite => fs::replace(path, &content, durable),
-                CopyMode::Create if fs::create(path, &content, durable)? => Ok(()),
+                CopyMode::Overwrite => fs::replace(path, &content, durable, Folders::Make),
+                CopyMode::Create if fs::create(path, &content, durable, Folders::Make)? => Ok(()),
                 CopyMode::Create => Err(ErrorKind::AlreadyExists.into()),
             }
         })

@@ -153,3 +153,29 @@ async fn what_a_dead_writer_left_is_not_listed_and_can_be_removed() {
     assert_eq!(table.log().remove_unfinished(i64::MAX).await.unwrap(), 1);
     assert!(!torn.exists());
 }
+
+#[tokio::test]
+async fn a_later_commit_does_not_bring_a_dropped_log_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("t");
+    let table = StorageFactory::default()
+        .open(place.to_str().unwrap())
+        .unwrap();
+    let log = table.log();
+    log.create("00000000000000000000.json", Bytes::from_static(b"{}"))
+        .await
+        .unwrap();
+    std::fs::remove_dir_all(&place).unwrap();
+    for name in [
+        "00000000000000000001.json",
+        "00000000000000000001.checkpoint.parquet",
+    ] {
+        let error = log.create(name, Bytes::new()).await.unwrap_err();
+        assert!(error.path().unwrap().contains(name), "{error}");
+    }
+    for name in ["00000000000000000001.crc", "_last_checkpoint"] {
+        let error = log.overwrite(name, Bytes::new()).await.unwrap_err();
+        assert!(error.path().unwrap().contains(name), "{error}");
+    }
+    assert!(!place.exists());
+}

@@ -1,0 +1,208 @@
+//! Folders of managed tables, and what a process that died leaves in them.
+//!
+//! A managed table begins in an empty folder and takes its files with it when it is dropped. A process that dies in
+//! between leaves files without a name, onto which the same name could never be made again. So the folder carries a
+//! marker meanwhile, which says whose work it was: the next CREATE of that name goes on from there.
+//!
+//! Statements that make, drop or rename a table wait for each other, so a marker that is found was left by the dead.
+
+use std::fs::File;
+use std::time::{Duration, Instant};
+
+use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
+use deltaic_storage::TableStore;
+use futures::StreamExt;
+use serde::{Deserialize, Serialize};
+
+use crate::catalog::{Catalog, ObjectName};
+use crate::files;
+
+/// Hidden, as everything that begins so, from readers and VACUUM.
+const CREATING: &str = ".creating.deltaic";
+const DROPPING: &str = ".dropping.deltaic";
+
+/// How long a statement waits for others on the same name.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Lock files; names share them, so that there is an end to their number.
+const LOCKS: u32 = 256;
+
+/// The right to make, drop or rename tables of some names, among all processes with this catalog. It ends with the
+/// value, and with the process.
+pub(crate) struct NameLock {
+    _files: Vec<File>,
+}
+
+impl NameLock {
+    /// Waits until no other statement holds one of the names.
+    pub(crate) async fn take(catalog: &Catalog, names: &[&ObjectName]) -> Result<NameLock> {
+        let folder = catalog.file().with_file_name("locks");
+        let failed = |error: std::io::Error| {
+            DeltaError::unclassed(
+                "java.io.IOException",
+                format!("The folder {} cannot be used: {error}", folder.display()),
+            )
+            .with_kind(ErrorKind::Storage)
+            .with_path(folder.display().to_string())
+        };
+        std::fs::create_dir_all(&folder).map_err(failed)?;
+        // Always in the same order: two statements never wait for each other.
+        let mut numbers: Vec<u32> = names.iter().map(|name| number(name)).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let until = Instant::now() + PATIENCE;
+        let mut held = Vec::new();
+        for number in numbers {
+            let file = File::options()
+                .create(true)
+                .truncate(false)
+                .write(true)
+                .open(folder.join(format!("{number:03}.lock")))
+                .map_err(failed)?;
+            while let Err(refused) = file.try_lock() {
+                match refused {
+                    std::fs::TryLockError::Error(error) => return Err(failed(error)),
+                    std::fs::TryLockError::WouldBlock if Instant::now() > until => {
+                        return Err(busy(names));
+                    }
+                    std::fs::TryLockError::WouldBlock => {
+                        tokio::time::sleep(Duration::from_millis(10)).await;
+                    }
+                }
+            }
+            held.push(file);
+        }
+        Ok(NameLock { _files: held })
+    }
+}
+
+fn number(name: &ObjectName) -> u32 {
+    let text = name.parts().join(".");
+    let hash = text.bytes().fold(0_u32, |hash, byte| {
+        hash.wrapping_mul(31).wrapping_add(u32::from(byte))
+    });
+    hash % LOCKS
+}
+
+fn busy(names: &[&ObjectName]) -> DeltaError {
+    let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
+    DeltaError::unclassed(
+        "java.util.concurrent.TimeoutException",
+        format!(
+            "Another statement has been making, dropping or renaming {} for {} s; nothing was changed",
+            names.join(" or "),
+            PATIENCE.as_secs()
+        ),
+    )
+    .with_kind(ErrorKind::Conflict)
+}
+
+/// Whose work a folder holds. A marker counts only for this name in this catalog.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Owner {
+    catalog: String,
+    table: String,
+}
+
+impl Owner {
+    fn new(catalog: &Catalog, name: &ObjectName) -> Self {
+        let file = std::path::absolute(catalog.file()).unwrap_or_else(|_| catalog.file().into());
+        Owner {
+            catalog: file.display().to_string(),
+            table: name.parts().join("."),
+        }
+    }
+
+    async fn marked(&self, store: &TableStore, marker: &str) -> Result<bool> {
+        if !store.data().exists(marker).await? {
+            return Ok(false);
+        }
+        let text = store.data().read(marker).await?;
+        Ok(serde_json::from_slice::<Owner>(&text).is_ok_and(|found| found == *self))
+    }
+
+    async fn mark(&self, store: &TableStore, marker: &str) -> Result<()> {
+        let text = serde_json::to_vec(self).unwrap_or_default();
+        store.data().create(marker, text.into()).await.map(|_| ())
+    }
+}
+
+/// Takes the place of a managed table of that name, if nothing is there but what a dead process left of a table of
+/// this name; the rest of a broken-off DROP is taken away first. The caller holds the name's lock.
+pub(crate) async fn claim(
+    catalog: &Catalog,
+    name: &ObjectName,
+    store: &TableStore,
+) -> Result<bool> {
+    let owner = Owner::new(catalog, name);
+    if owner.marked(store, DROPPING).await? {
+        remove(store).await?;
+    }
+    if owner.marked(store, CREATING).await? {
+        return Ok(true);
+    }
+    if holds_files(store).await? {
+        return Ok(false);
+    }
+    owner.mark(store, CREATING).await?;
+    Ok(true)
+}
+
+/// The table at a claimed place has its name.
+pub(crate) async fn done(store: &TableStore) -> Result<()> {
+    store.data().delete_file(CREATING).await.map(|_| ())
+}
+
+/// The table at a claimed place did not come to be. Where something was written already, the marker stays for the next
+/// attempt.
+pub(crate) async fn abandon(store: &TableStore) -> Result<()> {
+    let mut entries = store.data().list("", None);
+    while let Some(entry) = entries.next().await {
+        let entry = entry?;
+        if !entry.is_dir && entry.path != CREATING {
+            return Ok(());
+        }
+    }
+    files::delete_tree(store, None).await.map(|_| ())
+}
+
+/// Whether any file lies below a root; folders do not count.
+pub(crate) async fn holds_files(store: &TableStore) -> Result<bool> {
+    let mut entries = store.data().list("", None);
+    while let Some(entry) = entries.next().await {
+        if !entry?.is_dir {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Takes a table's name away by `unname`, and then its files. The caller holds the name's lock.
+pub(crate) async fn drop_files(
+    catalog: &Catalog,
+    name: &ObjectName,
+    store: &TableStore,
+    unname: impl FnOnce() -> Result<bool>,
+) -> Result<()> {
+    // A folder that is gone needs no marker, which would make it anew.
+    if store.data().exists("").await? {
+        Owner::new(catalog, name).mark(store, DROPPING).await?;
+        if unname()? {
+            remove(store).await?;
+        }
+        return Ok(());
+    }
+    unname().map(|_| ())
+}
+
+/// Everything; the marker goes last, when nothing more comes from writers that have not noticed yet.
+async fn remove(store: &TableStore) -> Result<()> {
+    for _ in 0..3 {
+        if files::delete_tree(store, Some(DROPPING)).await? {
+            break;
+        }
+    }
+    store.data().delete_file(DROPPING).await?;
+    store.data().delete_empty_dir("").await?;
+    Ok(())
+}
