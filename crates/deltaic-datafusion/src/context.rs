@@ -33,6 +33,8 @@ pub struct WriteContext<'a> {
     pub zone: Zone,
     /// A data file of this size is closed and another one begun (bytes).
     pub max_file_bytes: usize,
+    /// Whether the history tells that an overwrite chose its partitions by the new rows; Delta 4.0 does not.
+    pub tells_dynamic_overwrite: bool,
 }
 
 /// Letters of the random folders that stand in for partition folders under column mapping.
@@ -48,6 +50,7 @@ impl<'a> WriteContext<'a> {
             commit,
             zone: Zone::utc(),
             max_file_bytes: DEFAULT_MAX_FILE_BYTES,
+            tells_dynamic_overwrite: true,
         }
     }
 

@@ -105,6 +105,11 @@ pub async fn create_table(
     if changed {
         transaction.set_protocol(protocol);
     }
+    // As the reference, where a table could have been replaced, even if there was none.
+    let replaces = existing.is_some() || request.kind != CreateKind::Create;
+    if replaces && output.is_some() {
+        transaction.read_whole_table();
+    }
     let mut removed = Vec::new();
     if let Some(snapshot) = existing {
         transaction.read_whole_table();
@@ -114,7 +119,7 @@ pub async fn create_table(
     if let Some(output) = output {
         (rows, files) = (output.rows(), output.files.len());
         record_output(transaction.operation_mut(), &output);
-        if existing.is_some() {
+        if replaces {
             let operation = transaction.operation_mut();
             operation.set_metric("numRemovedFiles", removed.len());
             operation.set_metric(

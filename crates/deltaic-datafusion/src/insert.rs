@@ -187,7 +187,9 @@ pub async fn overwrite(
         OverwriteScope::Where(condition) => {
             operation = operation.text_parameter("predicate", &condition.text)
         }
-        OverwriteScope::DynamicPartitions if !partitions.is_empty() => {
+        OverwriteScope::DynamicPartitions
+            if !partitions.is_empty() && ctx.tells_dynamic_overwrite =>
+        {
             operation = operation.parameter("isDynamicPartitionOverwrite", true);
         }
         _ => {}

@@ -4,14 +4,18 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
+use chrono_tz::Tz;
 use datafusion::common::Column;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use datafusion::physical_plan::displayable;
-use deltaic_analyzer::{Assignment, InsertTarget, Scope};
+use deltaic_analyzer::{AnalyzerOptions, Assignment, InsertTarget, Scope};
+use deltaic_command::TimeTravel;
 use deltaic_datafusion::unwrap;
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::schema::StructType;
+use deltaic_protocol::timestamp::Zone;
+use deltaic_sql::Travel;
 use deltaic_sql::ast::{self, Ident, Query};
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
@@ -20,6 +24,7 @@ use sqlparser::ast::{CastKind, SelectItem, SetExpr};
 use crate::context::Context;
 use crate::relations::SessionResolver;
 use crate::result::{SqlResult, Value};
+use crate::time_travel;
 
 /// A query, analysed.
 pub(crate) struct Planned {
@@ -58,9 +63,7 @@ impl TableScope {
 /// Analyses a query.
 pub(crate) async fn query(cx: &Context, query: &Query) -> Result<Planned> {
     let resolver = SessionResolver::new(cx);
-    let analyzed =
-        deltaic_analyzer::analyze_query(query, &resolver, &crate::engine::analyzer_options(cx))
-            .await?;
+    let analyzed = deltaic_analyzer::analyze_query(query, &resolver, &analyzer_options(cx)).await?;
     Ok(Planned {
         plan: analyzed.plan,
         schema: analyzed.schema,
@@ -162,6 +165,15 @@ pub(crate) async fn timestamp(cx: &Context, expr: &ast::Expr) -> Result<Option<i
     }
 }
 
+/// The moment that a clause names.
+pub(crate) async fn moment(cx: &Context, travel: &Travel) -> Result<TimeTravel> {
+    let micros = match travel {
+        Travel::Timestamp(expr) => timestamp(cx, expr).await?,
+        Travel::Version(_) | Travel::Compact(_) => None,
+    };
+    time_travel::moment(cx, travel, micros)
+}
+
 /// Binds a condition over a table's columns; it may hold subqueries.
 pub(crate) async fn condition(
     cx: &Context,
@@ -169,7 +181,7 @@ pub(crate) async fn condition(
     scope: &TableScope,
 ) -> Result<Condition> {
     let resolver = SessionResolver::new(cx);
-    let options = crate::engine::analyzer_options(cx);
+    let options = analyzer_options(cx);
     let bound =
         deltaic_analyzer::bind_predicate(expr, &scope.columns(), &resolver, &options).await?;
     Ok(Condition {
@@ -196,13 +208,8 @@ pub(crate) async fn insert(
     target: &InsertTarget<'_>,
 ) -> Result<Planned> {
     let resolver = SessionResolver::new(cx);
-    let inserted = deltaic_analyzer::analyze_insert(
-        source,
-        target,
-        &resolver,
-        &crate::engine::analyzer_options(cx),
-    )
-    .await?;
+    let inserted =
+        deltaic_analyzer::analyze_insert(source, target, &resolver, &analyzer_options(cx)).await?;
     Ok(Planned {
         plan: inserted.analyzed.plan,
         schema: inserted.analyzed.schema,
@@ -217,7 +224,7 @@ pub(crate) async fn update(
     scope: &TableScope,
 ) -> Result<Vec<(String, Expr)>> {
     let resolver = SessionResolver::new(cx);
-    let options = crate::engine::analyzer_options(cx);
+    let options = analyzer_options(cx);
     let columns = scope.columns();
     let bound =
         deltaic_analyzer::bind_update(assignments, &columns, &scope.schema, &resolver, &options)
@@ -279,4 +286,38 @@ pub(crate) fn replace_columns(expr: Expr, values: &[(String, Expr)]) -> Result<E
     })
     .map(|done| done.data)
     .map_err(unwrap)
+}
+
+/// With what the expressions and queries of a statement are analysed.
+fn analyzer_options(cx: &Context) -> AnalyzerOptions {
+    AnalyzerOptions {
+        zone: region(&cx.conf.zone_name()),
+        zone_name: cx.conf.zone_name(),
+        now_us: cx.now_us,
+        catalog: cx.current.catalog.clone(),
+        schema: cx.current.schema.clone(),
+        user: cx.session.user().to_owned(),
+        ansi: cx.conf.flag("spark.sql.ansi.enabled"),
+        case_sensitive: cx.conf.flag("spark.sql.caseSensitive"),
+        ordinals: cx.conf.flag("spark.sql.orderByOrdinal"),
+        ..AnalyzerOptions::default()
+    }
+}
+
+/// The region of a zone's name; offsets of whole hours have one too.
+fn region(name: &str) -> Tz {
+    let name = name.trim();
+    if let Ok(zone) = name.parse() {
+        return zone;
+    }
+    let Some(zone) = Zone::parse(name) else {
+        return Tz::UTC;
+    };
+    let seconds = zone.offset_at(0);
+    match seconds / 3_600 {
+        0 => Tz::UTC,
+        // `Etc/GMT-9` lies nine hours east.
+        east if east > 0 => format!("Etc/GMT-{east}").parse().unwrap_or(Tz::UTC),
+        west => format!("Etc/GMT+{}", -west).parse().unwrap_or(Tz::UTC),
+    }
 }

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use datafusion::execution::SessionState;
 use deltaic_command::Profile;
+use deltaic_datafusion::context::WriteContext;
 use deltaic_log::Snapshot;
 use deltaic_log::transaction::{CommitContext, CommitResult};
 use deltaic_protocol::error::{DeltaError, Result};
@@ -168,6 +170,18 @@ impl Context {
             write_checksum: self.conf.delta("writeChecksumFile.enabled"),
             ..CommitContext::default()
         }
+    }
+
+    /// The surroundings of a statement that writes.
+    pub(crate) fn write_context<'a>(
+        &self,
+        state: &'a SessionState,
+        commit: &'a CommitContext,
+    ) -> WriteContext<'a> {
+        let mut writer = WriteContext::new(state, commit);
+        writer.zone = self.zone();
+        writer.tells_dynamic_overwrite = self.profile() != Profile::Delta40;
+        writer
     }
 
     /// Notes a commit: the session's setting and the known snapshot follow.

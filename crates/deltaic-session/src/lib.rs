@@ -30,6 +30,7 @@ mod places;
 mod relations;
 mod resolve;
 mod result;
+mod run;
 mod session;
 mod time_travel;
 

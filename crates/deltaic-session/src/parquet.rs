@@ -55,7 +55,7 @@ pub(crate) async fn write(
 ) -> Result<()> {
     let commit = cx.commit_context(None);
     let state = cx.session.engine().state();
-    let writer = crate::dispatch::write_context(cx, &state, &commit);
+    let writer = cx.write_context(&state, &commit);
     write_parquet(&writer, table, &rows, mode).await.map(|_| ())
 }
 

@@ -10,7 +10,7 @@ use deltaic_analyzer::{
 use deltaic_command::TimeTravel;
 use deltaic_datafusion::DeltaTableProvider;
 use deltaic_log::Snapshot;
-use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
+use deltaic_protocol::error::{DeltaError, Result};
 use sqlparser::ast::Ident;
 
 use crate::catalog::{SchemaName, ViewRecord};
@@ -81,7 +81,7 @@ impl<'a> SessionResolver<'a> {
                     "DELTA_UNSUPPORTED_TIME_TRAVEL_MULTIPLE_FORMATS",
                 ));
             }
-            (Some(suffix), None) => Some(time_travel::moment(self.cx, suffix).await?),
+            (Some(suffix), None) => Some(time_travel::moment(self.cx, suffix, None)?),
             (None, Some(Travel::Version(text))) => Some(time_travel::version(&text)?),
             (None, Some(Travel::Timestamp { micros, text })) => {
                 Some(TimeTravel::Timestamp { micros, text })
@@ -92,9 +92,11 @@ impl<'a> SessionResolver<'a> {
             (Some(moment), Ok(latest)) => {
                 time_travel::snapshot_at(self.cx, &latest, moment).await?
             }
-            // Damage in the newest commits does not take the versions before it.
+            // A torn line in a newer commit does not take the versions before it.
             (Some(TimeTravel::Version(version)), Err(error))
-                if error.kind() == ErrorKind::Corrupt =>
+                if error
+                    .class()
+                    .is_some_and(|class| class.starts_with("MALFORMED_RECORD_IN_PARSING")) =>
             {
                 match Snapshot::load(&table.store, Some(*version)).await {
                     Ok(older) => older,

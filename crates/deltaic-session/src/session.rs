@@ -13,11 +13,7 @@ use deltaic_storage::StorageFactory;
 use crate::cache::SnapshotCache;
 use crate::catalog::{Catalog, DEFAULT_SCHEMA, SESSION_CATALOG, SchemaName, ViewRecord, Warehouse};
 use crate::conf::SessionConf;
-use crate::context::Context;
-use crate::dispatch;
 use crate::engine;
-use crate::parameters::Parameters;
-use crate::result::SqlResult;
 
 /// How a session is made. Fields that are left alone have the usual values.
 #[derive(Debug, Clone)]
@@ -137,17 +133,6 @@ struct State {
 }
 
 impl Session {
-    /// Runs one statement.
-    ///
-    /// # Errors
-    /// Whatever the reference would raise, with its class and text.
-    pub async fn sql(&self, text: &str, parameters: Parameters) -> Result<SqlResult> {
-        let cx = Context::new(self, parameters.into());
-        // Boxed, so that callers do not see how deep the futures below are nested.
-        let answer = Box::pin(dispatch::run(&cx, text)).await?;
-        Ok(cx.finish(answer))
-    }
-
     /// The value of a setting: what was set, else its default.
     pub fn conf(&self, key: &str) -> Option<String> {
         self.read_conf(|conf| conf.get(key))

@@ -7,7 +7,6 @@ use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::timestamp::parse_compact;
 use deltaic_sql::{Travel, literal};
 
-use crate::analysis;
 use crate::context::Context;
 
 /// What the session decides about time travel.
@@ -58,14 +57,14 @@ fn in_words_of(cx: &Context, error: DeltaError) -> DeltaError {
     }
 }
 
-/// The moment that a clause or a suffix names.
-pub(crate) async fn moment(cx: &Context, travel: &Travel) -> Result<TimeTravel> {
+/// The moment that a clause or a suffix names; `micros` is the value of its timestamp, where it has one.
+pub(crate) fn moment(cx: &Context, travel: &Travel, micros: Option<i64>) -> Result<TimeTravel> {
     match travel {
         Travel::Version(expr) => match literal::text_of(expr) {
             Some(text) => version(&text),
             None => Err(invalid_version()),
         },
-        Travel::Timestamp(expr) => match analysis::timestamp(cx, expr).await? {
+        Travel::Timestamp(expr) => match micros {
             Some(micros) => Ok(TimeTravel::Timestamp {
                 micros,
                 text: deltaic_sql::render::expr(expr),

@@ -21,7 +21,7 @@ use crate::result::SqlResult;
 
 use super::new_table::{NewTable, store_record};
 use super::{
-    columns, constraints, create_checks, create_parquet, dml, properties, properties_of, show,
+    columns, constraints, create_checks, create_parquet, properties, properties_of, show,
     table_properties_of,
 };
 
@@ -397,7 +397,7 @@ async fn write(cx: &Context, new: &NewTable, existing: Option<&Snapshot>) -> Res
     };
     let commit = cx.commit_context(Some(new.display.clone()));
     let state = cx.session.engine().state();
-    let writer = dml::write_context(cx, &state, &commit);
+    let writer = cx.write_context(&state, &commit);
     let committed = write_table(&writer, &new.store, existing, request)
         .await
         .map_err(|error| match existing {

@@ -2,7 +2,7 @@
 
 use datafusion::common::TableReference;
 use deltaic_command::Profile;
-use deltaic_datafusion::{DmlReport, WriteContext};
+use deltaic_datafusion::DmlReport;
 use deltaic_log::Snapshot;
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::schema::{DataType, StructField, StructType};
@@ -32,7 +32,7 @@ pub(super) async fn delete(cx: &Context, delete: &Delete) -> Result<SqlResult> {
     }
     let commit = cx.commit_context(Some(table.display()));
     let state = cx.session.engine().state();
-    let writer = write_context(cx, &state, &commit);
+    let writer = cx.write_context(&state, &commit);
     let report = deltaic_datafusion::delete(&writer, &snapshot, request).await?;
     affected(cx, &report)
 }
@@ -59,7 +59,7 @@ pub(super) async fn update(cx: &Context, update: &Update) -> Result<SqlResult> {
     request.checks = constraints::checks(cx, &snapshot).await?;
     let commit = cx.commit_context(Some(table.display()));
     let state = cx.session.engine().state();
-    let writer = write_context(cx, &state, &commit);
+    let writer = cx.write_context(&state, &commit);
     let report = deltaic_datafusion::update(&writer, &snapshot, request).await?;
     affected(cx, &report)
 }
@@ -92,23 +92,12 @@ pub(super) async fn truncate(cx: &Context, truncate: &Truncate) -> Result<SqlRes
     let snapshot = table.snapshot(cx).await?;
     let commit = cx.commit_context(Some(table.display()));
     let state = cx.session.engine().state();
-    let writer = write_context(cx, &state, &commit);
+    let writer = cx.write_context(&state, &commit);
     let report = deltaic_datafusion::truncate(&writer, &snapshot).await?;
     if let Some(result) = &report.commit {
         cx.committed(result);
     }
     Ok(SqlResult::empty())
-}
-
-/// What a statement that writes hands down.
-pub(crate) fn write_context<'a>(
-    cx: &Context,
-    state: &'a datafusion::execution::SessionState,
-    commit: &'a deltaic_log::transaction::CommitContext,
-) -> WriteContext<'a> {
-    let mut writer = WriteContext::new(state, commit);
-    writer.zone = cx.zone();
-    writer
 }
 
 /// The Delta table of a statement that changes rows.

@@ -15,7 +15,7 @@ use crate::resolve::{self, DeltaTable, Target};
 use crate::result::SqlResult;
 
 use super::insert_rows::{self, Destination};
-use super::{constraints, create_parquet, dml};
+use super::{constraints, create_parquet};
 
 /// `INSERT`.
 pub(super) async fn insert(cx: &Context, insert: &Insert) -> Result<SqlResult> {
@@ -58,7 +58,7 @@ async fn into_delta(cx: &Context, insert: &Insert, table: &DeltaTable) -> Result
     };
     let commit = cx.commit_context(Some(table.display()));
     let state = cx.session.engine().state();
-    let writer = dml::write_context(cx, &state, &commit);
+    let writer = cx.write_context(&state, &commit);
     let report = match scope_of(cx, insert, &destination).await? {
         None => {
             let reads_target = shaped.reads.contains(&snapshot.store().root().to_string());

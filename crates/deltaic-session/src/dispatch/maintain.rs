@@ -246,7 +246,7 @@ async fn restore_moment(cx: &Context, travel: &Travel) -> Result<TimeTravel> {
             let text = format_java_timestamp(micros.div_euclid(1_000), &cx.zone());
             Ok(TimeTravel::Timestamp { micros, text })
         }
-        other => time_travel::moment(cx, other).await,
+        other => analysis::moment(cx, other).await,
     }
 }
 

@@ -26,8 +26,6 @@ use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_sql::Statement;
 use deltaic_sql::ast::{CommentObject, Property};
 
-pub(crate) use dml::write_context;
-
 use crate::context::Context;
 use crate::result::SqlResult;
 
