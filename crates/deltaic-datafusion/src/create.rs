@@ -16,6 +16,7 @@ use deltaic_storage::TableStore;
 use crate::context::{Prepared, Rows, WriteContext, WriteReport};
 use crate::insert::record_output;
 use crate::write::checks::WriteChecks;
+use crate::write::job::commit_written;
 
 const DELETION_VECTORS: &str = "delta.enableDeletionVectors";
 
@@ -115,9 +116,10 @@ pub async fn create_table(
         transaction.read_whole_table();
         removed = snapshot.files().await?.to_vec();
     }
-    let (mut rows, mut files) = (0, 0);
+    let (mut rows, mut files, mut written) = (0, 0, Vec::new());
     if let Some(output) = output {
         (rows, files) = (output.rows(), output.files.len());
+        written = output.paths();
         record_output(transaction.operation_mut(), &output);
         if replaces {
             let operation = transaction.operation_mut();
@@ -135,7 +137,7 @@ pub async fn create_table(
     for add in &removed {
         transaction.remove(add.to_remove(now, true));
     }
-    let commit = transaction.commit(ctx.commit).await?.into_result()?;
+    let commit = commit_written(transaction, ctx.commit, store, &written).await?;
     Ok(WriteReport {
         commit,
         rows,

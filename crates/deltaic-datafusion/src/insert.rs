@@ -12,6 +12,7 @@ use deltaic_protocol::action::{Add, Metadata, Protocol};
 use deltaic_protocol::config::TableConfig;
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::schema::StructType;
+use deltaic_storage::TableStore;
 
 use crate::context::{Prepared, Rows, WriteContext, WriteReport};
 use crate::dml::delete::deletion;
@@ -21,7 +22,7 @@ use crate::provider::DeltaTableProvider;
 use crate::scan::build::partition_values;
 use crate::scan::predicate::value_of;
 use crate::write::checks::{Check, WriteChecks};
-use crate::write::job::WriteOutput;
+use crate::write::job::{WriteOutput, commit_written};
 
 /// The table as it will be, where a write changes its schema or properties.
 #[derive(Debug, Clone)]
@@ -149,7 +150,7 @@ pub async fn append(
     if request.reads_target {
         transaction.read_whole_table();
     }
-    finish(ctx, transaction, output, Removal::None).await
+    finish(ctx, snapshot.store(), transaction, output, Removal::None).await
 }
 
 /// Replaces the rows of a table, of some partitions, or under a condition.
@@ -205,12 +206,26 @@ pub async fn overwrite(
     match request.scope {
         OverwriteScope::DynamicPartitions if !partitions.is_empty() => {
             let removed = partitions_of(ctx, snapshot, &output, &mut transaction).await?;
-            finish(ctx, transaction, output, Removal::Files(removed)).await
+            finish(
+                ctx,
+                snapshot.store(),
+                transaction,
+                output,
+                Removal::Files(removed),
+            )
+            .await
         }
         OverwriteScope::Table | OverwriteScope::DynamicPartitions => {
             transaction.read_whole_table();
             let removed = snapshot.files().await?.to_vec();
-            finish(ctx, transaction, output, Removal::Files(removed)).await
+            finish(
+                ctx,
+                snapshot.store(),
+                transaction,
+                output,
+                Removal::Files(removed),
+            )
+            .await
         }
         OverwriteScope::Where(condition) => {
             let target = DmlTarget::new(ctx, snapshot, condition.qualifier.clone())?;
@@ -229,7 +244,14 @@ pub async fn overwrite(
                 .operation_mut()
                 .set_metric("numRemovedBytes", bytes);
             transaction.stage_all(deletion.actions);
-            let report = finish(ctx, transaction, output, Removal::Rows(replaced)).await?;
+            let report = finish(
+                ctx,
+                snapshot.store(),
+                transaction,
+                output,
+                Removal::Rows(replaced),
+            )
+            .await?;
             Ok(WriteReport {
                 removed_files: removed,
                 ..report
@@ -342,12 +364,14 @@ enum Removal {
 /// Stages adds and removes, fills the metrics and commits.
 async fn finish(
     ctx: &WriteContext<'_>,
+    store: &TableStore,
     mut transaction: Transaction,
     output: WriteOutput,
     removal: Removal,
 ) -> Result<WriteReport> {
     let now = ctx.now_ms();
     let (rows, files) = (output.rows(), output.files.len());
+    let written = output.paths();
     record_output(transaction.operation_mut(), &output);
     for file in output.files {
         transaction.add(file.add);
@@ -375,7 +399,7 @@ async fn finish(
             operation.set_metric("numAddedChangeFiles", 0);
         }
     }
-    let commit = transaction.commit(ctx.commit).await?.into_result()?;
+    let commit = commit_written(transaction, ctx.commit, store, &written).await?;
     Ok(WriteReport {
         commit,
         rows,

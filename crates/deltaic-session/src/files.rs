@@ -1,20 +1,19 @@
 //! Whole folders: removing them, moving them, asking whether something is in them.
 
 use deltaic_protocol::error::{DeltaError, Result};
-use deltaic_storage::{Scheme, TableStore};
+use deltaic_storage::{DirOutcome, Scheme, TableStore};
 use futures::{StreamExt, TryStreamExt};
 
 /// Files that are deleted at the same time.
 const CONCURRENCY: usize = 16;
 
 /// Removes everything below a table's root but the file `keep`, and the root if it is empty then. Answers whether
-/// there was nothing to remove.
+/// nothing else is left.
 pub(crate) async fn delete_tree(store: &TableStore, keep: Option<&str>) -> Result<bool> {
     let entries: Vec<_> = store.data().list("", None).try_collect().await?;
     let (mut folders, mut files): (Vec<_>, Vec<_>) =
         entries.into_iter().partition(|entry| entry.is_dir);
     files.retain(|file| keep != Some(file.path.as_str()));
-    let nothing = files.is_empty();
     futures::stream::iter(files)
         .map(|file| async move { store.data().delete_file(&file.path).await.map(|_| ()) })
         .buffer_unordered(CONCURRENCY)
@@ -22,11 +21,12 @@ pub(crate) async fn delete_tree(store: &TableStore, keep: Option<&str>) -> Resul
         .await?;
     // A folder goes after the folders in it.
     folders.sort_by_key(|folder| std::cmp::Reverse(folder.path.len()));
+    let mut clean = true;
     for folder in folders {
-        store.data().delete_empty_dir(&folder.path).await?;
+        clean &= store.data().delete_empty_dir(&folder.path).await? != DirOutcome::NotEmpty;
     }
-    store.data().delete_empty_dir("").await?;
-    Ok(nothing)
+    let root = store.data().delete_empty_dir("").await?;
+    Ok(clean && (keep.is_some() || root != DirOutcome::NotEmpty))
 }
 
 /// Moves a folder to a place that is free. Only on a local disk, where it is one step.

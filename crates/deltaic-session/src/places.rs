@@ -195,14 +195,18 @@ pub(crate) async fn drop_files(
     unname().map(|_| ())
 }
 
-/// Everything; the marker goes last, when nothing more comes from writers that have not noticed yet.
+/// Everything; the marker goes after all that is there. Writers that have not noticed yet may bring something more, until
+/// the folders are gone.
 async fn remove(store: &TableStore) -> Result<()> {
-    for _ in 0..3 {
+    for _ in 0..5 {
         if files::delete_tree(store, Some(DROPPING)).await? {
             break;
         }
     }
-    store.data().delete_file(DROPPING).await?;
-    store.data().delete_empty_dir("").await?;
+    for _ in 0..5 {
+        if files::delete_tree(store, None).await? {
+            break;
+        }
+    }
     Ok(())
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use datafusion::execution::TaskContext;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
+use deltaic_log::transaction::{Commit, CommitContext, CommitResult, Transaction};
 use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
-use deltaic_storage::DataPath;
+use deltaic_storage::{DataPath, TableStore};
 use futures::StreamExt;
 use tokio::task::JoinSet;
 
@@ -22,7 +23,43 @@ pub struct WriteOutput {
     pub files: Vec<WrittenFile>,
 }
 
+/// Commits. Files that this statement has written are removed again where the commit was refused for certain; after any
+/// other failure they stay, because the commit may have come through.
+///
+/// # Errors
+/// The commit's.
+pub(crate) async fn commit_written(
+    transaction: Transaction,
+    context: &CommitContext,
+    store: &TableStore,
+    written: &[String],
+) -> Result<CommitResult> {
+    let outcome = transaction.commit(context).await;
+    let refused = match &outcome {
+        Ok(Commit::Committed(_)) => false,
+        Ok(Commit::Conflict(_)) => true,
+        // The log is gone: the table was dropped meanwhile.
+        Err(error) => error.kind() == ErrorKind::NotFound,
+    };
+    if refused {
+        for path in written {
+            if let Ok(path) = store.resolve(path) {
+                let _ = store.data().delete_file(path.as_str()).await;
+            }
+        }
+    }
+    outcome?.into_result()
+}
+
 impl WriteOutput {
+    /// Paths of the files as the log has them.
+    pub(crate) fn paths(&self) -> Vec<String> {
+        self.files
+            .iter()
+            .map(|file| file.add.path.clone())
+            .collect()
+    }
+
     /// All rows.
     pub fn rows(&self) -> u64 {
         self.files.iter().map(|file| file.rows).sum()
