@@ -1,5 +1,6 @@
 //! `cargo xtask tidy`: the rules of the house that no compiler checks.
 
+mod classes;
 mod floors;
 mod lexer;
 mod modules;
@@ -28,6 +29,7 @@ pub fn run() -> Outcome {
         let mut breaches = floors::check(&metadata);
         breaches.extend(modules::check(&files));
         breaches.extend(text::check(&files));
+        breaches.extend(classes::check(&files));
         println!("   {} files", files.len());
         if breaches.is_empty() {
             return Ok(());

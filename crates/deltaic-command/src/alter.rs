@@ -50,6 +50,8 @@ pub enum ColumnChange {
     Position(ColumnPosition),
     /// `TYPE`.
     Type(DataType),
+    /// `SET DEFAULT`, the expression as written, or `DROP DEFAULT`.
+    Default(Option<String>),
 }
 
 /// `ALTER TABLE … ALTER COLUMN`.

@@ -3,7 +3,7 @@
 use deltaic_command::{ColumnChange, ColumnPosition};
 use deltaic_log::Operation;
 use deltaic_protocol::error::{DeltaError, Result};
-use deltaic_protocol::schema::metadata::{COMMENT, TYPE_CHANGES};
+use deltaic_protocol::schema::metadata::{COMMENT, CURRENT_DEFAULT, TYPE_CHANGES};
 use deltaic_protocol::schema::{DataType, StructField};
 use serde_json::{Value, json};
 
@@ -12,6 +12,9 @@ use super::{
     TableChange, TableState, check_dependents, edit, field_json, is_widening, json_type_name,
 };
 use deltaic_protocol::feature::{ProtocolUpgrade, upgraded_protocol};
+
+/// The table feature that column defaults need.
+const COLUMN_DEFAULTS: &str = "allowColumnDefaults";
 
 /// Changes one column.
 ///
@@ -51,6 +54,20 @@ pub fn change_column(
                 ..field.clone()
             });
             changed = with_type(state, &path, &field, to)?;
+        }
+        ColumnChange::Default(None) => {
+            changed.metadata.remove(CURRENT_DEFAULT);
+        }
+        ColumnChange::Default(Some(text)) => {
+            if !state.protocol.supports(COLUMN_DEFAULTS) {
+                return Err(
+                    DeltaError::new("WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED")
+                        .param("commandType", "ALTER TABLE"),
+                );
+            }
+            changed
+                .metadata
+                .insert(CURRENT_DEFAULT.to_string(), Value::from(text.as_str()));
         }
     }
     let mut schema = state.schema.clone();

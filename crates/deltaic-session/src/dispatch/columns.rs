@@ -6,6 +6,7 @@ use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::schema::{StructField, metadata};
 use deltaic_sql::ast::{self, AlterColumn, ColumnDefinition, ColumnPath};
 
+use crate::analysis;
 use crate::context::Context;
 use crate::errors;
 use crate::resolve::{self, DeltaTable, Target};
@@ -19,14 +20,12 @@ pub(super) async fn add(
     target: Target,
     definitions: &[ColumnDefinition],
 ) -> Result<SqlResult> {
-    if let Some(default) = definitions
+    if definitions
         .iter()
-        .find(|definition| definition.default.is_some())
+        .any(|definition| definition.default.is_some())
     {
-        let _ = default;
-        return Err(DeltaError::new("DELTA_UNSUPPORTED_FEATURE_ADD_COLUMN_DEFAULT").with_text(
-            "Delta tables do not support adding a column with a DEFAULT value to an existing table; \
-             add the column first and then use ALTER TABLE ALTER COLUMN SET DEFAULT.",
+        return Err(DeltaError::new(
+            "WRONG_COLUMN_DEFAULTS_FOR_DELTA_ALTER_TABLE_ADD_COLUMN_NOT_SUPPORTED",
         ));
     }
     match target {
@@ -91,6 +90,10 @@ pub(super) async fn alter(
     let table = delta(target, "ALTER TABLE ... ALTER COLUMN")?;
     for change in changes {
         let path = path_of(&change.column);
+        if let ast::ColumnChange::SetDefault(default) = &change.change {
+            // A default that has no value is refused before anything is written.
+            analysis::constant(cx, &default.expr).await?;
+        }
         for step in steps(&change.change, &path)? {
             let decided = step;
             properties::change(cx, &table, |state| {
@@ -112,9 +115,10 @@ fn steps(change: &ast::ColumnChange, path: &[String]) -> Result<Vec<ColumnChange
         ast::ColumnChange::Position(position) => {
             vec![ColumnChange::Position(position_of(position))]
         }
-        ast::ColumnChange::SetDefault(_) | ast::ColumnChange::DropDefault => {
-            return Err(DeltaError::not_supported_yet("ALTER COLUMN with a DEFAULT"));
+        ast::ColumnChange::SetDefault(default) => {
+            vec![ColumnChange::Default(Some(default.text.clone()))]
         }
+        ast::ColumnChange::DropDefault => vec![ColumnChange::Default(None)],
         ast::ColumnChange::Change(definition) => {
             let same = definition.path.last().map(|name| name.value.to_lowercase())
                 == path.last().map(|name| name.to_lowercase());

@@ -367,6 +367,7 @@ fn no_place(error: &DeltaError) -> bool {
 /// Writes the table's first version, or the one that replaces what is there.
 async fn write(cx: &Context, new: &NewTable, existing: Option<&Snapshot>) -> Result<()> {
     let schema = create_checks::writable_schema(new)?;
+    create_checks::defaults(new, &schema, existing)?;
     let defaults = cx.conf.table_defaults();
     let defaults: Vec<(String, &str)> = defaults
         .iter()

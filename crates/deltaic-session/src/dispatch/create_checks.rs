@@ -56,6 +56,31 @@ fn names(schema: &StructType, partition_by: &[String]) -> Result<()> {
     Ok(())
 }
 
+/// Column defaults need their table feature, and the statement has to name it.
+pub(super) fn defaults(
+    new: &NewTable,
+    schema: &StructType,
+    existing: Option<&Snapshot>,
+) -> Result<()> {
+    const FEATURE: &str = "allowColumnDefaults";
+    let named = new
+        .properties
+        .iter()
+        .any(|(key, _)| key.eq_ignore_ascii_case(&format!("delta.feature.{FEATURE}")));
+    let there = existing.is_some_and(|found| found.protocol().supports(FEATURE));
+    let wanted = schema
+        .fields
+        .iter()
+        .any(|field| field.current_default().is_some());
+    if wanted && !named && !there {
+        return Err(
+            DeltaError::new("WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED")
+                .param("commandType", "CREATE TABLE"),
+        );
+    }
+    Ok(())
+}
+
 /// The place holds something, so no table can begin there.
 pub(super) fn not_empty(new: &NewTable) -> DeltaError {
     DeltaError::new("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION")
@@ -67,7 +92,7 @@ pub(super) fn not_empty(new: &NewTable) -> DeltaError {
 /// `` `schema`.`table` `` as Spark prints a table identifier.
 fn table_id(new: &NewTable) -> String {
     match &new.name {
-        Some(name) => crate::errors::quoted(&name.parts()),
+        Some(name) => crate::errors::quoted(&[&name.schema, &name.name]),
         None => new.display.clone(),
     }
 }

@@ -16,15 +16,16 @@ impl Parser<'_> {
     pub fn select(&mut self) -> Parsed<Select> {
         if self.is("FROM") {
             let (from, lateral_views) = self.relations_clause()?;
-            let mut found = if self.is("SELECT") {
-                self.select_list()?
-            } else {
-                let flavor = SelectFlavor::FromFirstNoSelect;
-                Select {
-                    flavor,
+            // Alone it is the relation as it is: clauses of a query block need their SELECT.
+            if !self.is("SELECT") {
+                return Ok(Select {
+                    flavor: SelectFlavor::FromFirstNoSelect,
+                    from,
+                    lateral_views,
                     ..select(AttachedToken::empty(), vec![star()])
-                }
-            };
+                });
+            }
+            let mut found = self.select_list()?;
             if found.flavor == SelectFlavor::Standard {
                 found.flavor = SelectFlavor::FromFirst;
             }
