@@ -57,6 +57,10 @@ pub(super) async fn commit(transaction: Transaction, context: &CommitContext) ->
             Ok(PutOutcome::AlreadyExists) => true,
             Err(error) => match read_commit(&transaction.store, prepared.version).await {
                 Ok(_) => true, // the file is there: whose it is, its transaction tells
+                // The folder of the log is gone: the table was dropped meanwhile.
+                Err(_) if error.kind() == ErrorKind::NotFound && prepared.version > 0 => {
+                    return Err(table_not_found(&transaction.store).with_source(error));
+                }
                 Err(_) => return Err(error.with_version(prepared.version)),
             },
         };
@@ -72,7 +76,13 @@ pub(super) async fn commit(transaction: Transaction, context: &CommitContext) ->
             .await
             .map(Commit::Committed);
         }
-        let winners = winners(&transaction, prepared.version).await?;
+        let winners = match winners(&transaction, prepared.version).await {
+            // What was there a moment ago is gone with the table.
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Err(table_not_found(&transaction.store).with_source(error));
+            }
+            other => other?,
+        };
         if winners
             .first()
             .is_some_and(|(_, actions)| is_ours(actions, &txn_id))
