@@ -25,6 +25,8 @@ pub struct Binder<'a> {
     /// The session as kernels see it.
     pub env: Arc<Env>,
     next: Cell<u32>,
+    /// The views that are being bound, outermost first.
+    pub views: RefCell<Vec<Vec<String>>>,
 }
 
 /// The session as kernels see it.
@@ -32,6 +34,7 @@ pub fn environment(o: &AnalyzerOptions) -> Arc<Env> {
     Arc::new(Env {
         zone: o.zone,
         ansi: o.ansi,
+        tried: false,
         now_us: o.now_us,
         salt: 0,
         column: None,
@@ -46,6 +49,7 @@ impl<'a> Binder<'a> {
             relations,
             env: environment(options),
             next: Cell::new(last + 1),
+            views: RefCell::default(),
         }
     }
 
@@ -65,6 +69,7 @@ impl<'a> Binder<'a> {
             name: name.to_owned(),
             column,
             origin: None,
+            char_length: None,
         }
     }
 }

@@ -34,6 +34,8 @@ pub struct Env {
     pub zone: Tz,
     /// Errors are raised; off, they give NULL.
     pub ansi: bool,
+    /// What does not fit is NULL even where ANSI is off: `try_add` and its kind.
+    pub tried: bool,
     /// The statement's moment, microseconds since the epoch.
     pub now_us: i64,
     /// A number that makes random functions differ between calls, or a parameter of the kernel.
@@ -47,6 +49,7 @@ impl Default for Env {
         Self {
             zone: Tz::UTC,
             ansi: true,
+            tried: false,
             now_us: 0,
             salt: 0,
             column: None,

@@ -33,6 +33,8 @@ pub struct Attr {
     pub column: Column,
     /// Position and name in the table it is read from, where it is a column of one.
     pub origin: Option<Arc<str>>,
+    /// `n` of a CHAR(n) column, whose values are filled up with spaces to that length.
+    pub char_length: Option<usize>,
 }
 
 impl PartialEq for Attr {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use datafusion::common::Column;
-use deltaic_protocol::schema::{DataType, StructType};
+use deltaic_protocol::schema::{DataType, StructField, StructType, metadata};
 use deltaic_protocol::{DeltaError, Result};
 
 use crate::error::{backticked, quote_if_needed};
@@ -31,6 +31,16 @@ pub struct ScopeColumn {
 pub struct Scope {
     /// All of them, hidden ones too.
     pub columns: Vec<ScopeColumn>,
+}
+
+/// `n` of a column that was declared as CHAR(n).
+pub fn char_length(field: &StructField) -> Option<usize> {
+    let declared = field.metadata.get(metadata::CHAR_VARCHAR_TYPE)?.as_str()?;
+    declared
+        .strip_prefix("char(")?
+        .strip_suffix(')')?
+        .parse()
+        .ok()
 }
 
 impl ScopeColumn {
@@ -71,6 +81,7 @@ impl Scope {
                     name: f.name.clone(),
                     column: Column::new_unqualified(f.name.clone()),
                     origin: Some(f.name.as_str().into()),
+                    char_length: char_length(f),
                 },
                 ty: f.data_type.clone(),
                 nullable: f.nullable,

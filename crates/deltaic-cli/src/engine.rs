@@ -1,5 +1,6 @@
 //! A session as the commands use it.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use deltaic_command::Profile;
@@ -42,10 +43,14 @@ impl Engine {
         &self.warehouse
     }
 
-    /// Run one statement.
-    pub async fn sql(&self, text: &str, parameters: &Parameters) -> Result<SqlResult> {
+    /// Run one statement in a task of its own: it has the deep stack that nested statements need, and a defect ends the
+    /// statement, not the session.
+    pub async fn sql_in_task(&self, text: &str, parameters: &Parameters) -> Result<SqlResult> {
         let parameters = deltaic_session::Parameters::from_json(&parameters.0)?;
-        self.session.sql(text, parameters).await
+        let (session, text) = (self.session.clone(), text.to_owned());
+        tokio::spawn(async move { session.sql(&text, parameters).await })
+            .await
+            .unwrap_or_else(|error| Err(broken_off(&error)))
     }
 
     /// Run one statement until it is done or Ctrl-C comes. It runs in a task of its own, so that a statement which is busy
@@ -133,11 +138,11 @@ impl Parameters {
         self.set(name, value);
     }
 
-    /// Give a parameter a text, unless it has a value.
-    pub fn set_default(&mut self, name: &str, text: &str) {
-        let known = self.0.get(name).is_some();
-        if !known {
-            self.set(name, Value::from(text));
+    /// The names that have values.
+    pub fn names(&self) -> BTreeSet<String> {
+        match &self.0 {
+            Value::Object(map) => map.keys().cloned().collect(),
+            _ => BTreeSet::new(),
         }
     }
 }
@@ -161,9 +166,8 @@ mod tests {
         ] {
             parameters.set_text(name, text);
         }
-        parameters.set_default("a", "8");
-        parameters.set_default("g", "9");
-        let expected = json!({"a": 7, "b": 1.5, "c": true, "d": null, "e": "2026-01-01", "f": "[1]", "g": "9"});
+        let expected =
+            json!({"a": 7, "b": 1.5, "c": true, "d": null, "e": "2026-01-01", "f": "[1]"});
         assert_eq!(parameters.0, expected);
     }
 }

@@ -62,7 +62,7 @@ fn hint(error: &DeltaError) -> &'static str {
         "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION" => {
             "raise delta.deletedFileRetentionDuration before the next VACUUM; versions that it has reached are gone"
         }
-        class if class.starts_with("FAILED_READ_FILE") => {
+        "FAILED_READ_FILE.FILE_NOT_EXIST" => {
             "VACUUM took files of that version; the current version and newer ones can be read"
         }
         "TABLE_OR_VIEW_NOT_FOUND" => {

@@ -47,7 +47,7 @@ async fn answer(engine: &Engine, line: &str) -> Result<Value, DeltaError> {
         return Err(bad_request("neither \"sql\" nor \"refresh\" is there"));
     };
     let parameters = Parameters::from_json(request.get("args").unwrap_or(&Value::Null));
-    Ok(engine.sql(sql, &parameters).await?.to_json_pipe())
+    Ok(engine.sql_in_task(sql, &parameters).await?.to_json_pipe())
 }
 
 fn bad_request(text: &str) -> DeltaError {

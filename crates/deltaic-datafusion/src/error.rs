@@ -28,6 +28,12 @@ pub fn unwrap(error: DataFusionError) -> DeltaError {
         {
             DeltaError::new("DIVIDE_BY_ZERO").param("config", "\"spark.sql.ansi.enabled\"")
         }
+        DataFusionError::Execution(text)
+            if text.contains("subquery returned more than one row") =>
+        {
+            DeltaError::new("SCALAR_SUBQUERY_TOO_MANY_ROWS")
+        }
+        DataFusionError::NotImplemented(text) => DeltaError::not_supported_yet(text.clone()),
         _ => {
             let text = error.strip_backtrace();
             DeltaError::new("INTERNAL_ERROR")

@@ -51,6 +51,7 @@ pub mod write;
 pub use context::{DmlReport, Rows, WriteContext, WriteReport};
 pub use create::{CreateKind, CreateTable, create_table};
 pub use dml::delete::{Delete, delete};
+pub use dml::target::DML_TARGET;
 pub use dml::truncate::truncate;
 pub use dml::update::{Update, update};
 pub use error::{unwrap, wrap};

@@ -7,11 +7,11 @@ use arrow::array::RecordBatch;
 use chrono_tz::Tz;
 use datafusion::common::Column;
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Subquery};
 use datafusion::physical_plan::displayable;
 use deltaic_analyzer::{AnalyzerOptions, Assignment, InsertTarget, Scope};
 use deltaic_command::TimeTravel;
-use deltaic_datafusion::unwrap;
+use deltaic_datafusion::{DML_TARGET, unwrap};
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::schema::StructType;
 use deltaic_protocol::timestamp::Zone;
@@ -22,7 +22,7 @@ use futures::{StreamExt, TryStreamExt};
 use sqlparser::ast::{CastKind, SelectItem, SetExpr};
 
 use crate::context::Context;
-use crate::relations::SessionResolver;
+use crate::relations::{SeenView, SessionResolver};
 use crate::result::{SqlResult, Value};
 use crate::time_travel;
 
@@ -33,6 +33,8 @@ pub(crate) struct Planned {
     pub(crate) schema: StructType,
     /// Roots of the Delta tables that it reads.
     pub(crate) reads: BTreeSet<String>,
+    /// The views that it stands on.
+    pub(crate) views: Vec<SeenView>,
 }
 
 /// A condition, bound, in the forms in which it is written down.
@@ -68,6 +70,7 @@ pub(crate) async fn query(cx: &Context, query: &Query) -> Result<Planned> {
         plan: analyzed.plan,
         schema: analyzed.schema,
         reads: resolver.reads(),
+        views: resolver.views(),
     })
 }
 
@@ -188,7 +191,7 @@ pub(crate) async fn condition(
         unresolved: bound.unresolved(&options),
         sql: bound.sql(&options),
         catalyst: bound.catalyst,
-        expr: bound.expr,
+        expr: of_target(bound.expr)?,
     })
 }
 
@@ -214,6 +217,7 @@ pub(crate) async fn insert(
         plan: inserted.analyzed.plan,
         schema: inserted.analyzed.schema,
         reads: resolver.reads(),
+        views: resolver.views(),
     })
 }
 
@@ -231,8 +235,8 @@ pub(crate) async fn update(
             .await?;
     let mut out: Vec<(String, Expr)> = bound
         .into_iter()
-        .map(|(name, value)| (name, value.expr))
-        .collect();
+        .map(|(name, value)| Ok((name, of_target(value.expr)?)))
+        .collect::<Result<_>>()?;
     let given = out.clone();
     for field in &scope.schema.fields {
         let Some(rule) = field.generation_expression() else {
@@ -261,6 +265,54 @@ pub(crate) async fn update(
         }
     }
     Ok(out)
+}
+
+/// An expression over a table that is changed, whose subqueries name the table's columns by their table: a plain name could
+/// mean a column of the subquery's own as well.
+fn of_target(expr: Expr) -> Result<Expr> {
+    expr.transform(|node| {
+        Ok(match node {
+            Expr::Exists(mut exists) => {
+                exists.subquery = outer_of_target(exists.subquery)?;
+                Transformed::yes(Expr::Exists(exists))
+            }
+            Expr::InSubquery(mut within) => {
+                within.subquery = outer_of_target(within.subquery)?;
+                Transformed::yes(Expr::InSubquery(within))
+            }
+            Expr::ScalarSubquery(scalar) => {
+                Transformed::yes(Expr::ScalarSubquery(outer_of_target(scalar)?))
+            }
+            other => Transformed::no(other),
+        })
+    })
+    .map(|done| done.data)
+    .map_err(unwrap)
+}
+
+fn outer_of_target(mut subquery: Subquery) -> datafusion::error::Result<Subquery> {
+    let plan = Arc::unwrap_or_clone(subquery.subquery);
+    let plan = plan.transform_up_with_subqueries(|plan| {
+        plan.map_expressions(|expr| expr.transform(|node| Ok(qualified(node))))
+    })?;
+    subquery.subquery = Arc::new(plan.data);
+    subquery.outer_ref_columns = subquery
+        .outer_ref_columns
+        .into_iter()
+        .map(|expr| qualified(expr).data)
+        .collect();
+    Ok(subquery)
+}
+
+/// Columns of the table that is changed are the only ones without a qualifier.
+fn qualified(expr: Expr) -> Transformed<Expr> {
+    match expr {
+        Expr::OuterReferenceColumn(field, column) if column.relation.is_none() => {
+            let column = Column::new(Some(DML_TARGET), column.name);
+            Transformed::yes(Expr::OuterReferenceColumn(field, column))
+        }
+        other => Transformed::no(other),
+    }
 }
 
 /// A plan with its columns, found by name, in the order of a schema.

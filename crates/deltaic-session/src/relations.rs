@@ -24,6 +24,14 @@ use crate::time_travel;
 pub(crate) struct SessionResolver<'a> {
     cx: &'a Context,
     reads: Mutex<BTreeSet<String>>,
+    views: Mutex<Vec<SeenView>>,
+}
+
+/// A view that a query stands on, itself or through other views.
+#[derive(Debug, Clone)]
+pub(crate) struct SeenView {
+    pub(crate) qualifier: Vec<String>,
+    pub(crate) temporary: bool,
 }
 
 impl<'a> SessionResolver<'a> {
@@ -31,12 +39,21 @@ impl<'a> SessionResolver<'a> {
         SessionResolver {
             cx,
             reads: Mutex::new(BTreeSet::new()),
+            views: Mutex::default(),
         }
     }
 
     /// Roots of the Delta tables that were resolved.
     pub(crate) fn reads(&self) -> BTreeSet<String> {
         self.reads
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// The views that were resolved.
+    pub(crate) fn views(&self) -> Vec<SeenView> {
+        self.views
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
@@ -55,6 +72,13 @@ impl<'a> SessionResolver<'a> {
                 if travel.is_some() {
                     return Err(errors::no_time_travel(&view_qualifier(&view)));
                 }
+                self.views
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(SeenView {
+                        qualifier: view_qualifier(&view),
+                        temporary: view.name.is_none(),
+                    });
                 Ok(Relation::View(view_relation(view)))
             }
             Some(Target::Parquet(table)) => {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use datafusion::common::ScalarValue;
 use deltaic_protocol::schema::DataType;
 use deltaic_protocol::{DeltaError, Result};
 
@@ -74,6 +75,23 @@ pub fn logical(
     }
 }
 
+fn char_length(node: &Node) -> Option<usize> {
+    match &node.kind {
+        Kind::Attr(attr) | Kind::Outer(attr) => attr.char_length,
+        _ => None,
+    }
+}
+
+/// A text constant filled up with spaces, as the values of a CHAR column are.
+fn padded(node: Node, length: usize) -> Node {
+    match &node.kind {
+        Kind::Literal(ScalarValue::Utf8(Some(text))) if text.chars().count() < length => {
+            Node::string(format!("{text:<length$}"))
+        }
+        _ => node,
+    }
+}
+
 /// `=`, `<`, … and `<=>`.
 pub fn comparison(
     op: Op,
@@ -82,6 +100,11 @@ pub fn comparison(
     env: &Arc<Env>,
     o: &AnalyzerOptions,
 ) -> Result<Node> {
+    let (left, right) = match (char_length(&left), char_length(&right)) {
+        (Some(length), None) => (left, padded(right, length)),
+        (None, Some(length)) => (padded(left, length), right),
+        _ => (left, right),
+    };
     let nullable = op != Op::NullSafeEqual && (left.nullable || right.nullable);
     let Some(common) = common_of(&left, &right) else {
         return Err(different(op, &left, &right, o));
@@ -645,8 +668,16 @@ pub fn in_list(value: Node, list: Vec<Node>, env: &Arc<Env>, o: &AnalyzerOptions
             );
         }
     }
+    let declared = char_length(&value);
     let value = Box::new(cast(value, &common, env));
-    let list = list.into_iter().map(|n| cast(n, &common, env)).collect();
+    let list = list
+        .into_iter()
+        .map(|n| match declared {
+            Some(length) => padded(n, length),
+            None => n,
+        })
+        .map(|n| cast(n, &common, env))
+        .collect();
     Ok(Node::new(
         Kind::In { value, list },
         DataType::Boolean,

@@ -7,6 +7,7 @@ use arrow::buffer::{NullBuffer, OffsetBuffer};
 use arrow::compute::{SortOptions, take};
 use arrow::datatypes::{DataType as ArrowType, Float64Type};
 use deltaic_protocol::Result;
+use deltaic_protocol::error::DeltaError;
 
 use crate::error::{Ours, internal};
 use crate::kernel::Batch;
@@ -44,6 +45,18 @@ fn sorted(list: &ListArray, r: usize) -> Vec<f64> {
     out
 }
 
+/// A percentage lies between 0 and 1.
+fn percentage(p: f64) -> Result<f64> {
+    if (0.0..=1.0).contains(&p) {
+        return Ok(p);
+    }
+    Err(DeltaError::new("DATATYPE_MISMATCH.VALUE_OUT_OF_RANGE")
+        .param("sqlExpr", "\"percentile\"")
+        .param("exprName", "percentage")
+        .param("valueRange", "[0.0, 1.0]")
+        .param("currentValue", format!("{p:?}D")))
+}
+
 fn at(values: &[f64], p: f64) -> f64 {
     let place = p * (values.len() - 1) as f64;
     let (low, high) = (place.floor() as usize, place.ceil() as usize);
@@ -59,7 +72,8 @@ pub fn percentile(b: &Batch<'_>) -> Result<ArrayRef> {
     let list = b.list(0);
     b.rows(|r| {
         let values = sorted(list, r);
-        Ok((!values.is_empty()).then(|| at(&values, b.f64(1).value(r))))
+        let p = percentage(b.f64(1).value(r))?;
+        Ok((!values.is_empty()).then(|| at(&values, p)))
     })
 }
 
@@ -78,12 +92,9 @@ pub fn percentiles(b: &Batch<'_>) -> Result<ArrayRef> {
         let before = out.len();
         if !values.is_empty() {
             let ps = wanted.value(r);
-            out.extend(
-                ps.as_primitive::<Float64Type>()
-                    .iter()
-                    .flatten()
-                    .map(|p| at(&values, p)),
-            );
+            for p in ps.as_primitive::<Float64Type>().iter().flatten() {
+                out.push(at(&values, percentage(p)?));
+            }
         }
         lengths.push(out.len() - before);
     }
@@ -97,6 +108,9 @@ pub fn percentile_approx(b: &Batch<'_>) -> Result<ArrayRef> {
     let compare =
         arrow::array::make_comparator(list.values(), list.values(), SortOptions::default())
             .ours()?;
+    for r in (0..b.rows).filter(|r| !b.any_null(*r)) {
+        percentage(b.f64(1).value(r))?;
+    }
     let picks: Vec<Option<u32>> = (0..b.rows)
         .map(|r| {
             if b.any_null(r) {

@@ -77,6 +77,7 @@ pub fn try_remainder(b: &Batch<'_>) -> Result<ArrayRef> {
 fn tried(b: &Batch<'_>, run: fn(&Batch<'_>) -> Result<ArrayRef>) -> Result<ArrayRef> {
     let env = crate::kernel::Env {
         ansi: false,
+        tried: true,
         ..b.env.clone()
     };
     run(&Batch { env: &env, ..*b })
@@ -120,7 +121,9 @@ where
         let exact = (ops.int)(x.value(r).into(), y.value(r).into());
         match exact.and_then(|v| N::try_from(v).ok()) {
             Some(v) => Ok(Some(v)),
-            None if !b.env.ansi => Ok(None),
+            None if b.env.tried => Ok(None),
+            // As Java's arithmetic does it.
+            None if !b.env.ansi => Ok(exact.and_then(wrapped::<N>)),
             None => Err(match b.ret {
                 DataType::Byte | DataType::Short => DeltaError::new("BINARY_ARITHMETIC_OVERFLOW")
                     .param("value1", sql_value(&b.args[0], r, b.ret, b.env.zone))
@@ -185,6 +188,12 @@ fn decimals(b: &Batch<'_>, symbol: &str, precision: u8, scale: u8) -> Result<Arr
         };
         fit_decimal(b, value, from, precision, to)
     })
+}
+
+/// The lowest bits of a number, as many as the type has.
+fn wrapped<N: TryFrom<i128>>(exact: i128) -> Option<N> {
+    let unused = i128::BITS - 8 * size_of::<N>() as u32;
+    N::try_from((exact << unused) >> unused).ok()
 }
 
 fn fit_decimal(

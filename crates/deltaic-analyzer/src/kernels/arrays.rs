@@ -482,9 +482,26 @@ pub fn append(b: &Batch<'_>) -> Result<ArrayRef> {
     })
 }
 
+/// The most elements that an array can have in Spark.
+const LONGEST: i128 = 2_147_483_632;
+
+fn limit(length: i128, function: &str) -> Result<()> {
+    if length <= LONGEST {
+        return Ok(());
+    }
+    Err(DeltaError::new("COLLECTION_SIZE_LIMIT_EXCEEDED.PARAMETER")
+        .param("numberOfElements", length)
+        .param("maxRoundedArrayLength", LONGEST)
+        .param("parameter", "`count`")
+        .param("functionName", format!("`{function}`")))
+}
+
 /// `array_repeat(value, n)`.
 pub fn repeat(b: &Batch<'_>) -> Result<ArrayRef> {
     let count = b.i32(1);
+    for r in (0..b.rows).filter(|r| !count.is_null(*r)) {
+        limit(i128::from(count.value(r)), "array_repeat")?;
+    }
     choose_of(b, &b.args[0], |r| {
         Ok((!count.is_null(r)).then(|| vec![r; count.value(r).max(0) as usize]))
     })
@@ -635,6 +652,8 @@ fn sequence_of(b: &Batch<'_>, r: usize) -> Result<Vec<i64>> {
         if step == 0 {
             return Ok(vec![start]);
         }
+        let length = (i128::from(stop) - i128::from(start)) / i128::from(step) + 1;
+        limit(length, "sequence")?;
         let mut at = start;
         while (step > 0 && at <= stop) || (step < 0 && at >= stop) {
             out.push(at);

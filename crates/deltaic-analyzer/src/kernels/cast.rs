@@ -314,7 +314,13 @@ impl Context<'_> {
                     match whole(Some(n)).and_then(|v| <$native>::try_from(v).ok()) {
                         Some(v) => Ok(Some(v)),
                         None if !self.env.ansi && self.mode != CastMode::Try => {
-                            Ok(Some(wrapped(n) as $native))
+                            Ok(Some(match n {
+                                // Java casts floating numbers to INT first where the type is smaller, and stops at its ends.
+                                Number::Float(_) | Number::Double(_) if size_of::<$native>() <= 4 => {
+                                    saturated(n) as $native
+                                }
+                                _ => wrapped(n) as $native,
+                            }))
                         }
                         None => Err(self.overflow(array, row, from, to)),
                     }
@@ -399,6 +405,14 @@ fn whole(n: Option<Number>) -> Option<i64> {
         }
         Number::Float(v) => float(f64::from(v)),
         Number::Double(v) => float(v),
+    }
+}
+
+fn saturated(n: Number) -> i32 {
+    match n {
+        Number::Float(v) => v as i32,
+        Number::Double(v) => v as i32,
+        other => wrapped(other) as i32,
     }
 }
 

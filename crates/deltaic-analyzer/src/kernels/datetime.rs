@@ -1,7 +1,7 @@
 //! Kernels of dates, timestamps and intervals, in the session's zone.
 
 use arrow::array::ArrayRef;
-use chrono::{Datelike, NaiveDate, NaiveTime, Timelike};
+use chrono::{Datelike, NaiveDate, NaiveDateTime, NaiveTime, Timelike};
 use chrono_tz::Tz;
 use deltaic_protocol::schema::DataType;
 use deltaic_protocol::{DeltaError, Result};
@@ -671,6 +671,20 @@ pub fn timestamp_add(b: &Batch<'_>) -> Result<ArrayRef> {
     })
 }
 
+/// Whole months between two moments, as Java counts them: the day of the month and the time of day decide whether the last
+/// month is whole.
+fn whole_months(start: NaiveDateTime, end: NaiveDateTime) -> i64 {
+    let mut last = end.date();
+    if last > start.date() && end.time() < start.time() {
+        last = last.pred_opt().unwrap_or(last);
+    } else if last < start.date() && end.time() > start.time() {
+        last = last.succ_opt().unwrap_or(last);
+    }
+    let packed =
+        |d: NaiveDate| (i64::from(d.year()) * 12 + i64::from(d.month0())) * 32 + i64::from(d.day());
+    (packed(last) - packed(start.date())) / 32
+}
+
 /// `timestampdiff(unit, start, end)`: whole units.
 pub fn timestamp_diff(b: &Batch<'_>) -> Result<ArrayRef> {
     b.rows(|r| {
@@ -680,15 +694,7 @@ pub fn timestamp_diff(b: &Batch<'_>) -> Result<ArrayRef> {
             let (Some(x), Some(y)) = (time::wall(start), time::wall(end)) else {
                 return Ok(None);
             };
-            let mut months =
-                i64::from(y.year() - x.year()) * 12 + i64::from(y.month()) - i64::from(x.month());
-            let moved = time::add_months_to_wall(start, months).unwrap_or(end);
-            if months > 0 && moved > end {
-                months -= 1;
-            } else if months < 0 && moved < end {
-                months += 1;
-            }
-            return Ok(Some(months / size));
+            return Ok(Some(whole_months(x, y) / size));
         }
         let size = unit.micros().unwrap_or(1);
         if matches!(unit, interval::Unit::Day | interval::Unit::Week) {

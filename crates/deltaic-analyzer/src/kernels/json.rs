@@ -26,8 +26,13 @@ pub fn to_json(b: &Batch<'_>) -> Result<ArrayRef> {
     })
 }
 
+/// An array of untyped NULLs has no validity of its own.
+fn is_null(array: &ArrayRef, r: usize, ty: &DataType) -> bool {
+    *ty == DataType::Void || array.is_null(r)
+}
+
 fn json(array: &ArrayRef, r: usize, ty: &DataType, zone: Tz) -> Value {
-    if array.is_null(r) {
+    if is_null(array, r, ty) {
         return Value::Null;
     }
     let plain = || text::value_text(array, r, ty, zone);
@@ -90,7 +95,7 @@ fn json(array: &ArrayRef, r: usize, ty: &DataType, zone: Tz) -> Value {
             let columns = array.as_struct().columns();
             let mut out = Map::new();
             for (f, c) in s.fields.iter().zip(columns) {
-                if !c.is_null(r) {
+                if !is_null(c, r, &f.data_type) {
                     out.insert(f.name.clone(), json(c, r, &f.data_type, zone));
                 }
             }

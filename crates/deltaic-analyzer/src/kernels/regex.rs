@@ -196,7 +196,9 @@ pub fn split(b: &Batch<'_>) -> Result<ArrayRef> {
             continue;
         }
         let (s, pattern, limit) = (b.str(0).value(r), b.str(1).value(r), b.i32(2).value(r));
-        let parts: Vec<String> = if pattern.is_empty() {
+        let parts: Vec<String> = if s.is_empty() {
+            vec![String::new()]
+        } else if pattern.is_empty() {
             let chars: Vec<String> = s.chars().map(String::from).collect();
             if limit > 0 && chars.len() > limit as usize {
                 chars[..limit as usize].to_vec()

@@ -638,6 +638,49 @@ pub fn format_string(b: &Batch<'_>) -> Result<ArrayRef> {
     })
 }
 
+/// A number with so many decimals, rounded half up from the digits that it is shown with, as Java's Formatter does it.
+fn half_up(value: f64, decimals: usize) -> String {
+    if !value.is_finite() {
+        return value.to_string();
+    }
+    let shown = format!("{}", value.abs());
+    let (whole, fraction) = shown.split_once('.').unwrap_or((&shown, ""));
+    let mut digits: Vec<u8> = whole.bytes().map(|b| b - b'0').collect();
+    digits.extend(
+        fraction
+            .bytes()
+            .map(|b| b - b'0')
+            .chain(std::iter::repeat(0))
+            .take(decimals),
+    );
+    if fraction
+        .as_bytes()
+        .get(decimals)
+        .is_some_and(|b| *b >= b'5')
+    {
+        let mut at = digits.len();
+        loop {
+            if at == 0 {
+                digits.insert(0, 1);
+                break;
+            }
+            at -= 1;
+            if digits[at] < 9 {
+                digits[at] += 1;
+                break;
+            }
+            digits[at] = 0;
+        }
+    }
+    let text: String = digits.iter().map(|d| char::from(d + b'0')).collect();
+    let (whole, fraction) = text.split_at(text.len() - decimals);
+    let sign = if value.is_sign_negative() { "-" } else { "" };
+    match decimals {
+        0 => format!("{sign}{whole}"),
+        _ => format!("{sign}{whole}.{fraction}"),
+    }
+}
+
 fn format_one(b: &Batch<'_>, n: usize, r: usize, flags: &str, kind: char) -> String {
     let (flag, size) = flags.split_at(
         flags
@@ -657,7 +700,7 @@ fn format_one(b: &Batch<'_>, n: usize, r: usize, flags: &str, kind: char) -> Str
         "null".to_owned()
     } else {
         match kind {
-            'f' => format!("{:.*}", precision.unwrap_or(6), float()),
+            'f' => half_up(float(), precision.unwrap_or(6)),
             'e' | 'E' => {
                 let text = format!("{:.*e}", precision.unwrap_or(6), float());
                 let (m, e) = text.split_once('e').unwrap_or((&text, "0"));

@@ -327,6 +327,7 @@ impl Binder<'_> {
             name: "grouping_id".to_owned(),
             column,
             origin: None,
+            char_length: None,
         };
         let raw = Node::attr(id, DataType::Long, false);
         let place = |k: &Node| {

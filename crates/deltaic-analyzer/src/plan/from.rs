@@ -14,7 +14,7 @@ use crate::function::call::cast;
 use crate::node::{Attr, Node};
 use crate::relations::{Constants, Resolved};
 use crate::resolver::{TableRelation, ViewRelation};
-use crate::scope::{Scope, ScopeColumn};
+use crate::scope::{Scope, ScopeColumn, char_length};
 use crate::types::{arrow_type, castable, same_type};
 
 impl Binder<'_> {
@@ -218,6 +218,7 @@ impl Binder<'_> {
                 name: f.name.clone(),
                 column: column.clone(),
                 origin: Some(f.name.as_str().into()),
+                char_length: char_length(f),
             };
             let wanted = arrow_type(&f.data_type);
             if *field.data_type() == wanted {
@@ -259,7 +260,17 @@ impl Binder<'_> {
             ctes: Default::default(),
             view: Some(Arc::new((v.catalog.clone(), v.schema.clone()))),
         };
-        let mut rel = self.query(query, &inside, None)?;
+        let known = self.views.borrow().contains(&v.qualifier);
+        self.views.borrow_mut().push(v.qualifier.clone());
+        if known {
+            let path: Vec<String> = self.views.borrow().iter().map(|n| backticked(n)).collect();
+            return Err(DeltaError::new("RECURSIVE_VIEW")
+                .param("viewIdent", backticked(&v.qualifier))
+                .param("newPath", path.join(" -> ")));
+        }
+        let bound = self.query(query, &inside, None);
+        self.views.borrow_mut().pop();
+        let mut rel = bound?;
         if let Some(promised) = &v.columns {
             let have: Vec<ScopeColumn> = rel.scope.visible().cloned().collect();
             if have.len() < promised.fields.len() {
@@ -308,6 +319,7 @@ impl Binder<'_> {
             let mut attr = self.new_attr(name);
             if let crate::node::Kind::Attr(a) = &node.unaliased().kind {
                 attr.origin = a.origin.clone();
+                attr.char_length = a.char_length;
             }
             exprs.push(crate::value::value(node)?.alias(attr.column.name.clone()));
             columns.push(ScopeColumn {

@@ -1,5 +1,6 @@
 //! `deltaic sql`: where the statements come from, and what happens after each.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
 
@@ -97,8 +98,11 @@ impl Run<'_> {
     /// Run the steps in order; the first unexpected outcome decides the exit status.
     async fn script(&self, steps: &[Step], mut parameters: Parameters) -> Result<(), Failed> {
         let mut status = None;
+        let given = parameters.names();
         for (n, step) in steps.iter().enumerate() {
-            let ended = self.step(step, n, steps.len(), &mut parameters).await?;
+            let ended = self
+                .step(step, (n, steps.len()), &mut parameters, &given)
+                .await?;
             if let Some(code) = ended {
                 status = status.or(Some(code));
                 if !self.keep_going || code == ErrorKind::Cancelled.exit_code() {
@@ -113,12 +117,15 @@ impl Run<'_> {
     async fn step(
         &self,
         step: &Step,
-        n: usize,
-        all: usize,
+        (n, all): (usize, usize),
         parameters: &mut Parameters,
+        given: &BTreeSet<String>,
     ) -> Result<Option<u8>, Failed> {
+        // What the command line gave holds against the script.
         for (name, value) in &step.parameters {
-            parameters.set_default(name, value);
+            if !given.contains(name) {
+                parameters.set_text(name, value);
+            }
         }
         if self.echo {
             self.printer.statement(&step.sql)?;

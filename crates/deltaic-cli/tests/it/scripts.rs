@@ -108,7 +108,7 @@ fn keep_going_runs_the_rest_and_still_fails() {
 #[test]
 fn parameters_come_from_the_command_line_from_marks_and_from_answers() {
     let place = Place::empty();
-    let script = "-- param: a = from the script\n-- param: b = 2\nSELECT :a AS a, :b AS b;\n-- keep: kept = x\nSELECT 7 AS x;\nSELECT :kept + 1 AS y;\n";
+    let script = "-- param: a = from the script\n-- param: b = 2\nSELECT :a AS a, :b AS b;\n-- keep: kept = x\nSELECT 7 AS x;\n-- param: b = 3\nSELECT :kept + :b AS y;\n";
     let ended = place.run_with_input(
         &["sql", "--output", "json", "--param", "a=from outside"],
         script,
@@ -119,8 +119,8 @@ fn parameters_come_from_the_command_line_from_marks_and_from_answers() {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    assert_eq!(lines[0]["rows"], serde_json::json!([["from outside", "2"]]));
-    assert_eq!(lines[2]["rows"], serde_json::json!([[8]]));
+    assert_eq!(lines[0]["rows"], serde_json::json!([["from outside", 2]]));
+    assert_eq!(lines[2]["rows"], serde_json::json!([[10]]));
 }
 
 #[test]

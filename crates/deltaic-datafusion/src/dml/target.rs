@@ -13,6 +13,9 @@ use crate::error::Classed;
 use crate::provider::DeltaTableProvider;
 use crate::scan::build::ScanFile;
 
+/// The name of the table that is changed in its statement's expressions, unless the request gives another.
+pub const DML_TARGET: &str = "target";
+
 /// The table that is changed.
 #[derive(Debug, Clone)]
 pub struct DmlTarget {
@@ -37,7 +40,7 @@ impl DmlTarget {
         Ok(DmlTarget {
             snapshot: snapshot.clone(),
             provider,
-            qualifier: qualifier.unwrap_or_else(|| TableReference::bare("target")),
+            qualifier: qualifier.unwrap_or_else(|| TableReference::bare(DML_TARGET)),
         })
     }
 

@@ -69,6 +69,12 @@ pub(super) async fn create_table(cx: &Context, create: &CreateTable) -> Result<S
 }
 
 fn unsupported_clauses(create: &CreateTable) -> Result<()> {
+    if !create.constraints.is_empty() {
+        return Err(
+            DeltaError::not_supported_yet("A constraint in CREATE TABLE")
+                .with_hint("ALTER TABLE … ADD CONSTRAINT … CHECK adds one to the table"),
+        );
+    }
     if matches!(create.source, CreateSource::ShallowClone { .. }) {
         return Err(DeltaError::not_supported_yet("SHALLOW CLONE"));
     }
@@ -295,6 +301,15 @@ fn add_partitions(create: &CreateTable, new: &mut NewTable) -> Result<()> {
 }
 
 async fn make_delta(cx: &Context, new: NewTable) -> Result<SqlResult> {
+    // A managed table begins in an empty place: whoever drops it would lose what was there before.
+    if let Some(name) = new
+        .name
+        .as_ref()
+        .filter(|_| new.is_managed() && !new.registered)
+    {
+        begin(cx, &new, name).await?;
+        return Ok(SqlResult::empty());
+    }
     let existing = cx.snapshot(&new.store).await?;
     if new.input.is_some()
         && new.mode == CreateMode::Replace
@@ -305,12 +320,7 @@ async fn make_delta(cx: &Context, new: NewTable) -> Result<SqlResult> {
             DeltaError::new("DELTA_CANNOT_REPLACE_MISSING_TABLE").param("tableName", &new.display)
         );
     }
-    // A managed table begins in an empty place: whoever drops it would lose what was there before.
-    let begins = new.is_managed() && !new.registered;
-    match &new.name {
-        Some(name) if begins => begin(cx, &new, name).await?,
-        _ => write_at(cx, &new, existing).await?,
-    }
+    write_at(cx, &new, existing).await?;
     Ok(SqlResult::empty())
 }
 

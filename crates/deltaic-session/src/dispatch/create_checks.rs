@@ -8,6 +8,7 @@ use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::properties::PropertyChanges;
 use deltaic_protocol::schema::{DataType, StructType, schema_differences};
 
+use crate::catalog::Provider;
 use crate::context::Context;
 
 use super::new_table::NewTable;
@@ -18,6 +19,9 @@ pub(super) fn writable_schema(new: &NewTable) -> Result<StructType> {
     let schema = new.schema.clone().unwrap_or_default();
     if new.schema.is_some() {
         names(&schema, &new.partition_by)?;
+    }
+    if new.provider == Provider::Delta {
+        storable(&schema)?;
     }
     for field in &schema.fields {
         if field.data_type == DataType::Void && new.input.is_some() {
@@ -30,6 +34,41 @@ pub(super) fn writable_schema(new: &NewTable) -> Result<StructType> {
         }
     }
     Ok(schema)
+}
+
+/// Types that Delta tables do not store.
+pub(super) fn storable(schema: &StructType) -> Result<()> {
+    let mut found = Vec::new();
+    for field in &schema.fields {
+        unstorable(&field.name, &field.data_type, &mut found);
+    }
+    if found.is_empty() {
+        return Ok(());
+    }
+    Err(DeltaError::new("DELTA_UNSUPPORTED_DATA_TYPES")
+        .param("dataTypeList", found.join(", "))
+        .param("config", "spark.databricks.delta.schema.typeCheck.enabled"))
+}
+
+fn unstorable(path: &str, data_type: &DataType, found: &mut Vec<String>) {
+    match data_type {
+        DataType::DayTimeInterval { .. } | DataType::YearMonthInterval { .. } => {
+            found.push(format!("[{path}: {}]", data_type.sql()));
+        }
+        DataType::Struct(inner) => {
+            for field in &inner.fields {
+                unstorable(&format!("{path}.{}", field.name), &field.data_type, found);
+            }
+        }
+        DataType::Array(inner) => {
+            unstorable(&format!("{path}.element"), &inner.element_type, found);
+        }
+        DataType::Map(inner) => {
+            unstorable(&format!("{path}.key"), &inner.key_type, found);
+            unstorable(&format!("{path}.value"), &inner.value_type, found);
+        }
+        _ => {}
+    }
 }
 
 /// Names of columns differ by more than case, and partition columns are some of them, not all.

@@ -27,7 +27,14 @@ pub(super) async fn create(cx: &Context, create: &CreateView) -> Result<SqlResul
         ));
     };
     let parts = cx.texts(&create.name).await?;
-    let schema = columns_of(cx, query, &create.columns, &parts).await?;
+    let permanent = create.kind == ViewKind::Permanent;
+    let qualifier: Vec<String> = if permanent {
+        let name = resolve::object_name(cx, &parts, &cx.current)?;
+        name.parts().iter().map(|part| (*part).to_owned()).collect()
+    } else {
+        vec![parts.last().cloned().unwrap_or_default()]
+    };
+    let schema = columns_of(cx, query, &create.columns, &parts, &qualifier, permanent).await?;
     let mut view = ViewRecord {
         name: None,
         short_name: parts.last().cloned().unwrap_or_default(),
@@ -105,8 +112,27 @@ async fn columns_of(
     query: &Query,
     names: &[(Ident, Option<String>)],
     view: &[String],
+    qualifier: &[String],
+    permanent: bool,
 ) -> Result<StructType> {
     let planned = analysis::query(cx, query).await?;
+    if let Some(seen) = planned
+        .views
+        .iter()
+        .find(|seen| seen.qualifier == qualifier)
+    {
+        let name = errors::quoted(&seen.qualifier);
+        return Err(DeltaError::new("RECURSIVE_VIEW")
+            .param("viewIdent", &name)
+            .param("newPath", format!("{name} -> {name}")));
+    }
+    if permanent && let Some(seen) = planned.views.iter().find(|seen| seen.temporary) {
+        return Err(DeltaError::new("INVALID_TEMP_OBJ_REFERENCE")
+            .param("obj", "VIEW")
+            .param("objName", errors::quoted(qualifier))
+            .param("tempObj", "VIEW")
+            .param("tempObjName", errors::quoted(&seen.qualifier)));
+    }
     let mut schema = planned.schema;
     if !names.is_empty() && names.len() != schema.fields.len() {
         let class = if names.len() > schema.fields.len() {
@@ -160,7 +186,7 @@ pub(super) async fn alter(cx: &Context, alter: &AlterView) -> Result<SqlResult> 
         && let Some(mut view) = cx.session.temporary_view(name)
         && let AlterViewAction::As { query, text: body } = &alter.action
     {
-        view.schema = columns_of(cx, query, &[], &parts).await?;
+        view.schema = columns_of(cx, query, &[], &parts, &parts, false).await?;
         view.text.clone_from(body);
         cx.session.put_temporary_view(view);
         return Ok(SqlResult::empty());
@@ -184,7 +210,8 @@ pub(super) async fn alter(cx: &Context, alter: &AlterView) -> Result<SqlResult> 
             }
         }
         AlterViewAction::As { query, text: body } => {
-            view.schema = columns_of(cx, query, &[], &parts).await?;
+            let own: Vec<String> = name.parts().iter().map(|part| (*part).to_owned()).collect();
+            view.schema = columns_of(cx, query, &[], &parts, &own, true).await?;
             view.text.clone_from(body);
             view.context = cx.current.clone();
         }
@@ -261,7 +288,7 @@ pub(super) async fn cache(cx: &Context, cache: &Cache) -> Result<SqlResult> {
         }
         Some(query) => {
             let parts = cx.texts(&cache.name).await?;
-            let schema = columns_of(cx, query, &[], &parts).await?;
+            let schema = columns_of(cx, query, &[], &parts, &parts, false).await?;
             let view = ViewRecord {
                 name: None,
                 short_name: parts.last().cloned().unwrap_or_default(),

@@ -196,3 +196,169 @@ async fn damage_is_an_error_with_its_path_and_loses_nothing() {
     w.session.refresh();
     assert_eq!(w.rows("SELECT count(*) FROM t").await, json!([[2]]));
 }
+
+#[tokio::test]
+async fn a_name_that_leads_out_of_the_warehouse_makes_and_drops_nothing() {
+    let w = Warehouse::new();
+    std::fs::write(w.folder.path().join("precious"), "kept").unwrap();
+    for name in ["..", ".", "../x", ".deltaic", "a/b"] {
+        assert!(
+            w.class(&format!("CREATE TABLE `{name}` (id INT)"))
+                .await
+                .starts_with("INVALID_"),
+            "{name}"
+        );
+        w.ok(&format!("DROP TABLE IF EXISTS `{name}`")).await;
+    }
+    assert!(w.has("precious"));
+}
+
+#[tokio::test]
+async fn a_managed_table_begins_in_an_empty_place() {
+    let w = Warehouse::new();
+    std::fs::create_dir_all(w.folder.path().join("t")).unwrap();
+    std::fs::write(w.folder.path().join("t").join("_notes"), "kept").unwrap();
+    for sql in [
+        "CREATE TABLE t (id INT)",
+        "CREATE OR REPLACE TABLE t (id INT)",
+        "CREATE TABLE t AS SELECT 1 AS id",
+    ] {
+        assert_eq!(
+            w.class(sql).await,
+            "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION",
+            "{sql}"
+        );
+    }
+    w.ok("DROP TABLE IF EXISTS t").await;
+    assert!(w.has("t/_notes"));
+}
+
+#[tokio::test]
+async fn tables_stay_where_they_are_when_their_schema_gets_another_place() {
+    let w = Warehouse::new();
+    w.all(&[
+        "CREATE SCHEMA s",
+        "CREATE TABLE s.t (id INT)",
+        "INSERT INTO s.t VALUES (1)",
+    ])
+    .await;
+    let elsewhere = w.path("elsewhere");
+    std::fs::create_dir_all(format!("{elsewhere}/t")).unwrap();
+    std::fs::write(format!("{elsewhere}/t/x"), "kept").unwrap();
+    w.ok(&format!("ALTER SCHEMA s SET LOCATION '{elsewhere}'"))
+        .await;
+    assert_eq!(w.rows("SELECT id FROM s.t").await, json!([[1]]));
+    w.ok("DROP SCHEMA s CASCADE").await;
+    assert!(w.has("elsewhere/t/x"));
+}
+
+#[tokio::test]
+async fn what_a_dead_process_left_of_a_create_or_drop_is_taken_up() {
+    let w = Warehouse::new();
+    let place = w.folder.path().join("t");
+    let catalog = w.folder.path().join(".deltaic").join("catalog.db");
+    let owner = json!({"catalog": catalog, "table": "spark_catalog.default.t"}).to_string();
+    // A CREATE that died between the commit and the name.
+    w.ok("CREATE TABLE other (id INT)").await;
+    w.ok(&format!(
+        "CREATE TABLE delta.`{}` (x STRING)",
+        place.display()
+    ))
+    .await;
+    std::fs::write(place.join(".creating.deltaic"), &owner).unwrap();
+    w.ok("CREATE TABLE t (id INT)").await;
+    w.ok("INSERT INTO t VALUES (7)").await;
+    assert_eq!(w.rows("SELECT * FROM t").await, json!([[7]]));
+    assert!(!w.has("t/.creating.deltaic"));
+    // A DROP that died when the name and the first commit were gone.
+    w.ok("DROP TABLE t").await;
+    assert!(!w.has("t"));
+    std::fs::create_dir_all(place.join("_delta_log")).unwrap();
+    std::fs::write(place.join("_delta_log/00000000000000000001.json"), "{}").unwrap();
+    std::fs::write(place.join(".dropping.deltaic"), &owner).unwrap();
+    w.ok("CREATE TABLE t (id INT)").await;
+    assert_eq!(w.rows("SELECT count(*) FROM t").await, json!([[0]]));
+    // Of another table: not ours to take away.
+    w.ok("DROP TABLE t").await;
+    std::fs::create_dir_all(&place).unwrap();
+    std::fs::write(place.join("data"), "kept").unwrap();
+    std::fs::write(
+        place.join(".dropping.deltaic"),
+        owner.replace("default.t", "default.u"),
+    )
+    .unwrap();
+    assert_eq!(
+        w.class("CREATE TABLE t (id INT)").await,
+        "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION"
+    );
+    assert!(w.has("t/data"));
+}
+
+#[tokio::test]
+async fn conditions_with_subqueries_on_columns_of_the_same_name_find_their_rows() {
+    let w = Warehouse::new();
+    w.all(&[
+        "CREATE TABLE o (id INT)",
+        "INSERT INTO o VALUES (1), (2), (3)",
+        "CREATE TABLE c (id INT)",
+        "INSERT INTO c VALUES (2)",
+        "DELETE FROM o WHERE EXISTS (SELECT 1 FROM c WHERE c.id = o.id)",
+    ])
+    .await;
+    assert_eq!(
+        w.rows("SELECT id FROM o ORDER BY id").await,
+        json!([[1], [3]])
+    );
+    w.ok("UPDATE o SET id = 10 WHERE NOT EXISTS (SELECT 1 FROM c WHERE c.id + 1 = o.id)")
+        .await;
+    assert_eq!(
+        w.rows("SELECT id FROM o ORDER BY id").await,
+        json!([[3], [10]])
+    );
+    w.ok("INSERT INTO o VALUES (2)").await;
+    w.ok("DELETE FROM o WHERE id IN (SELECT id FROM c WHERE c.id = o.id)")
+        .await;
+    assert_eq!(w.rows("SELECT count(*) FROM o").await, json!([[2]]));
+}
+
+#[tokio::test]
+async fn char_columns_are_compared_with_their_spaces() {
+    let w = Warehouse::new();
+    w.all(&[
+        "CREATE TABLE t (c CHAR(5))",
+        "INSERT INTO t VALUES ('ab'), ('cd')",
+        "DELETE FROM t WHERE c = 'ab'",
+    ])
+    .await;
+    assert_eq!(
+        w.rows("SELECT count(*) FROM t WHERE c IN ('ab', 'cd')")
+            .await,
+        json!([[1]])
+    );
+}
+
+#[tokio::test]
+async fn what_a_table_cannot_hold_is_refused_when_it_is_made() {
+    let w = Warehouse::new();
+    assert_eq!(
+        w.class("CREATE TABLE t AS SELECT interval 1 day AS i")
+            .await,
+        "DELTA_UNSUPPORTED_DATA_TYPES"
+    );
+    let refused = w
+        .fails("CREATE TABLE t (a INT, CONSTRAINT p CHECK (a > 0))")
+        .await;
+    assert!(
+        refused.text().contains("not supported yet"),
+        "{}",
+        refused.text()
+    );
+    assert_eq!(
+        w.class("CREATE TABLE t (a INT, b INT DEFAULT 7)").await,
+        "WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED"
+    );
+    w.ok("CREATE TABLE t (a INT, b INT DEFAULT 7) TBLPROPERTIES ('delta.feature.allowColumnDefaults' = 'supported')").await;
+    w.ok("ALTER TABLE t ALTER COLUMN b SET DEFAULT 8").await;
+    w.ok("INSERT INTO t (a) VALUES (1)").await;
+    assert_eq!(w.rows("SELECT * FROM t").await, json!([[1, 8]]));
+}

@@ -60,3 +60,25 @@ async fn a_temporary_view_belongs_to_its_session() {
     w.ok("DROP VIEW v").await;
     assert_eq!(w.class("SELECT * FROM v").await, "TABLE_OR_VIEW_NOT_FOUND");
 }
+
+#[tokio::test]
+async fn a_view_stands_neither_on_itself_nor_on_a_temporary_one() {
+    let w = Warehouse::new();
+    w.ok("CREATE VIEW v AS SELECT 1 AS a").await;
+    for sql in [
+        "CREATE OR REPLACE VIEW v AS SELECT * FROM v",
+        "ALTER VIEW v AS SELECT a + 1 AS a FROM v",
+    ] {
+        assert_eq!(w.class(sql).await, "RECURSIVE_VIEW", "{sql}");
+    }
+    w.ok("CREATE VIEW over_v AS SELECT * FROM v").await;
+    assert_eq!(
+        w.class("ALTER VIEW v AS SELECT * FROM over_v").await,
+        "RECURSIVE_VIEW"
+    );
+    w.ok("CREATE TEMPORARY VIEW tv AS SELECT 1 AS a").await;
+    assert_eq!(
+        w.class("CREATE VIEW p AS SELECT * FROM tv").await,
+        "INVALID_TEMP_OBJ_REFERENCE"
+    );
+}
