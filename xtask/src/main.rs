@@ -5,6 +5,7 @@ mod advisories;
 mod bench;
 mod check;
 mod conformance;
+mod emulators;
 mod interop;
 mod licences;
 mod metadata;
@@ -40,6 +41,8 @@ enum Command {
     Conformance(conformance::Options),
     /// Tables written here are read by Spark + Delta and by delta-rs, and the other way round. Example: cargo xtask interop
     Interop(interop::Options),
+    /// Servers that speak S3 and Azure, for tests. Example: cargo xtask emulators run -- cargo test
+    Emulators(emulators::Options),
     /// Measurements. Example: cargo xtask bench --only g_append
     Bench(bench::Options),
 }
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
         Command::Test(options) => test::run(&options),
         Command::Conformance(options) => conformance::run(&options),
         Command::Interop(options) => interop::run(&options),
+        Command::Emulators(options) => emulators::run(&options),
         Command::Bench(options) => bench::run(&options),
     };
     report(outcome)

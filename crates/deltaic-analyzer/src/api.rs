@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Expr as DfExpr, LogicalPlan, LogicalPlanBuilder};
-use deltaic_protocol::Result;
 use deltaic_protocol::schema::{DataType, StructField, StructType};
+use deltaic_protocol::{DeltaError, Result};
 use sqlparser::ast::{Expr, Ident, Query};
 
 use crate::binder::{Binder, Cx, Rel, Sight};
 use crate::constants::SessionConstants;
 use crate::error::Ours;
+use crate::filter::{filter_part, has_several_columns, lower_filter};
 use crate::fold::{evaluate, optimized};
-use crate::lower::{lower, lower_filter};
+use crate::lower::conjuncts;
 use crate::names;
 use crate::node::{Kind, Node};
 use crate::options::AnalyzerOptions;
@@ -253,7 +254,14 @@ fn bind_in(
     let mut bound = Bound::of(node, scope, o)?;
     if condition && bound.has_subquery {
         // It goes to a filter, where DataFusion joins with what EXISTS and IN ask for.
-        bound.expr = lower(&bound.node)?;
+        if has_several_columns(&bound.node) {
+            return Err(DeltaError::new("DELTA_UNSUPPORTED_MULTI_COL_IN_PREDICATE"));
+        }
+        let parts = conjuncts(&bound.node).into_iter().map(filter_part);
+        let parts = parts.collect::<Result<Vec<_>>>()?;
+        if let Some(all) = parts.into_iter().reduce(DfExpr::and) {
+            bound.expr = all;
+        }
     }
     Ok(bound)
 }

@@ -9,6 +9,7 @@ mod assign;
 mod bind;
 mod binder;
 mod constants;
+mod filter;
 mod fold;
 mod function;
 mod kernels;

@@ -106,38 +106,6 @@ pub fn lower(node: &Node) -> Result<Expr> {
     })
 }
 
-/// A condition of WHERE: NULL counts as false, and what can fail only sees rows that the rest has let through.
-pub fn lower_filter(node: &Node) -> Result<Vec<Expr>> {
-    let mut plain = Vec::new();
-    let mut guarded = Vec::new();
-    for part in conjuncts(node) {
-        if is_fallible(part) {
-            guarded.push(part)
-        } else {
-            plain.push(part)
-        }
-    }
-    let mut out = plain.iter().map(|p| lower(p)).collect::<Result<Vec<_>>>()?;
-    let mut before = out.clone();
-    for part in guarded {
-        let condition = lower(part)?;
-        let guard = before.iter().cloned().reduce(Expr::and);
-        out.push(match guard {
-            None => condition.clone(),
-            Some(guard) => truth(Expr::Case(Case::new(
-                None,
-                vec![(
-                    Box::new(Expr::IsTrue(Box::new(guard))),
-                    Box::new(as_int(condition.clone())),
-                )],
-                Some(Box::new(lit(0_i8))),
-            ))),
-        });
-        before.push(condition);
-    }
-    Ok(out)
-}
-
 /// The parts of a conjunction.
 pub fn conjuncts(node: &Node) -> Vec<&Node> {
     match &node.kind {
@@ -155,12 +123,12 @@ pub fn conjuncts(node: &Node) -> Vec<&Node> {
     }
 }
 
-fn as_int(e: Expr) -> Expr {
+pub fn as_int(e: Expr) -> Expr {
     Expr::Cast(Cast::new(Box::new(e), ArrowType::Int8))
 }
 
 /// A boolean that the optimizer cannot take apart: it would undo the order of evaluation.
-fn truth(e: Expr) -> Expr {
+pub fn truth(e: Expr) -> Expr {
     e.eq(lit(1_i8))
 }
 

@@ -50,6 +50,9 @@ pub struct Common {
     /// A session setting, as SET would make it; may be given again
     #[arg(long = "conf", global = true, value_name = "KEY=VALUE", value_parser = key_value)]
     pub settings: Vec<(String, String)>,
+    /// An option of an object store (AWS_*, AZURE_*, fs.s3a.*, fs.azure.*); may be given again
+    #[arg(long = "storage-option", global = true, value_name = "KEY=VALUE", value_parser = key_value)]
+    pub storage_options: Vec<(String, String)>,
     /// Tables for people, JSON lines for programs
     #[arg(long, global = true, value_enum, default_value_t = Output::Table)]
     pub output: Output,

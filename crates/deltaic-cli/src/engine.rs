@@ -32,6 +32,8 @@ impl Engine {
             ProfileName::Delta40 => Profile::Delta40,
         };
         builder.conf = common.settings.clone();
+        let options = common.storage_options.iter().cloned();
+        builder.storage = builder.storage.with_cloud_options(options);
         Ok(Self {
             session: builder.build()?,
             warehouse,

@@ -17,6 +17,7 @@ use serde_json::Value;
 pub use plan::{RestorePlan, plan};
 
 use crate::travel::{self, TravelForm, TravelOptions};
+use crate::vacuum::keep::vector_path;
 
 /// What the session decides about RESTORE.
 #[derive(Debug, Clone)]
@@ -110,10 +111,20 @@ async fn check_files(
     adds: &[Add],
     parallelism: usize,
 ) -> Result<()> {
-    let paths: Vec<String> = adds.iter().map(|add| add.path.clone()).collect();
-    let found: Vec<Option<String>> = stream::iter(paths)
-        .map(|path| async move {
-            let there = table.data().exists(table.resolve(&path)?.as_str()).await?;
+    // Data files, and the deletion vectors without which their rows would come back or not be read at all.
+    let mut wanted: Vec<(String, String)> = Vec::new();
+    for add in adds {
+        let place = table.resolve(&add.path)?.as_str().to_owned();
+        wanted.push((add.path.clone(), place));
+        if let Some(vector) = &add.deletion_vector
+            && let Some(place) = vector_path(table, vector)?
+        {
+            wanted.push((place.clone(), place));
+        }
+    }
+    let found: Vec<Option<String>> = stream::iter(wanted)
+        .map(|(path, place)| async move {
+            let there = table.data().exists(&place).await?;
             Ok::<_, DeltaError>((!there).then_some(path))
         })
         .buffered(parallelism.max(1))

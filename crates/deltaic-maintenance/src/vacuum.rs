@@ -11,7 +11,7 @@ mod commits;
 mod delete;
 mod hidden;
 mod inventory;
-mod keep;
+pub(crate) mod keep;
 mod last_info;
 mod lite;
 mod retention;

@@ -33,7 +33,7 @@ pub(crate) async fn delete_tree(store: &TableStore, keep: Option<&str>) -> Resul
 pub(crate) fn move_folder(from: &TableStore, to: &TableStore) -> Result<()> {
     if from.root().scheme() != Scheme::File || to.root().scheme() != Scheme::File {
         return Err(DeltaError::not_supported_yet(
-            "Renaming a managed table in an object store",
+            "Moving a table in an object store",
         ));
     }
     let (source, target) = (

@@ -139,13 +139,39 @@ pub(crate) async fn claim(
         remove(store).await?;
     }
     if owner.marked(store, CREATING).await? {
-        return Ok(true);
+        return only_ours(store).await;
     }
     if holds_files(store).await? {
         return Ok(false);
     }
     owner.mark(store, CREATING).await?;
     Ok(true)
+}
+
+/// Whether nothing lies here but what making a table writes.
+async fn only_ours(store: &TableStore) -> Result<bool> {
+    let mut entries = store.data().list("", None);
+    while let Some(entry) = entries.next().await {
+        let entry = entry?;
+        let name = entry.path.rsplit('/').next().unwrap_or_default();
+        let ours = entry.path.starts_with("_delta_log/")
+            || (name.starts_with("part-") && name.ends_with(".parquet"))
+            || name.starts_with('.');
+        if !entry.is_dir && !ours {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Takes away what a dead process left where a table is about to be moved to. The caller holds the name's lock.
+pub(crate) async fn clear(catalog: &Catalog, name: &ObjectName, store: &TableStore) -> Result<()> {
+    let owner = Owner::new(catalog, name);
+    let dropped = owner.marked(store, DROPPING).await?;
+    if dropped || (owner.marked(store, CREATING).await? && only_ours(store).await?) {
+        remove(store).await?;
+    }
+    Ok(())
 }
 
 /// The table at a claimed place has its name.

@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use datafusion::prelude::SessionContext;
 use deltaic_command::Profile;
 use deltaic_protocol::clock::{Clock, SystemClock};
-use deltaic_protocol::error::Result;
+use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_storage::StorageFactory;
+use deltaic_storage::cloud::is_cloud_option;
 
 use crate::cache::SnapshotCache;
 use crate::catalog::{Catalog, DEFAULT_SCHEMA, SESSION_CATALOG, SchemaName, ViewRecord, Warehouse};
@@ -27,7 +28,7 @@ pub struct SessionBuilder {
     pub profile: Profile,
     /// The present.
     pub clock: Arc<dyn Clock>,
-    /// Settings that the session starts with.
+    /// Settings that the session starts with, and options of object stores (`AWS_*`, `AZURE_*`, `fs.s3a.*`, `fs.azure.*`).
     pub conf: Vec<(String, String)>,
     /// Where tables are opened.
     pub storage: StorageFactory,
@@ -69,12 +70,27 @@ impl SessionBuilder {
             None if root.scheme() == deltaic_storage::Scheme::File => PathBuf::from(root.path())
                 .join(".deltaic")
                 .join("catalog.db"),
-            None => std::env::temp_dir().join(format!("deltaic-{}.db", uuid::Uuid::new_v4())),
+            None if root.scheme() == deltaic_storage::Scheme::Memory => {
+                std::env::temp_dir().join(format!("deltaic-{}.db", uuid::Uuid::new_v4()))
+            }
+            None => {
+                return Err(DeltaError::unclassed(
+                    "java.lang.IllegalArgumentException",
+                    format!("The warehouse {root} is in an object store: its catalog needs a place on a local disk"),
+                )
+                .with_path(root.to_string())
+                .with_hint("--catalog PATH, or DELTAIC_CATALOG, names the file of the catalog"));
+            }
         };
         let warehouse = match root.scheme() {
             deltaic_storage::Scheme::File => root.path().to_owned(),
             _ => root.to_string(),
         };
+        // Options of object stores hold secrets: they are no settings that SET shows.
+        let (options, settings): (Vec<_>, Vec<_>) = self
+            .conf
+            .into_iter()
+            .partition(|(key, _)| is_cloud_option(key));
         let conf = SessionConf::new(
             [
                 ("spark.sql.warehouse.dir".to_owned(), root.to_string()),
@@ -84,7 +100,7 @@ impl SessionBuilder {
                 ),
             ]
             .into_iter()
-            .chain(self.conf),
+            .chain(settings),
         )?;
         let state = State {
             conf,
@@ -94,7 +110,7 @@ impl SessionBuilder {
         Ok(Session {
             shared: Arc::new(Shared {
                 catalog: Catalog::new(file, Warehouse::new(&warehouse)),
-                storage: self.storage,
+                storage: self.storage.with_cloud_options(options),
                 clock: self.clock,
                 cache: SnapshotCache::default(),
                 engine: engine::new_context(),

@@ -34,7 +34,8 @@ pub trait DataStore: Send + Sync + std::fmt::Debug {
     /// Makes a new file; missing folders are made. A crash may leave a part of the file, which no commit names.
     async fn create(&self, path: &str, content: Bytes) -> Result<PutOutcome>;
 
-    /// Removes a file (a symbolic link itself, never what it points to).
+    /// Removes a file (a symbolic link itself, never what it points to). An object store answers `Deleted` where nothing was
+    /// there too.
     async fn delete_file(&self, path: &str) -> Result<DeleteOutcome>;
 
     /// Removes a directory if nothing is in it.

@@ -1,9 +1,11 @@
 //! From a path or URL to a table's stores.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use deltaic_protocol::error::Result;
 
+use crate::cloud::{CloudBackend, CloudOptions};
 use crate::hook::StoreHook;
 use crate::local::LocalBackend;
 use crate::memory::MemoryBackend;
@@ -15,11 +17,16 @@ use crate::table::TableStore;
 pub struct StorageOptions {
     /// Wait until the disk has a log file before it counts as written (local disk only).
     pub durable: bool,
+    /// How object stores are reached; see [`crate::cloud`].
+    pub cloud: CloudOptions,
 }
 
 impl Default for StorageOptions {
     fn default() -> Self {
-        StorageOptions { durable: true }
+        StorageOptions {
+            durable: true,
+            cloud: CloudOptions::new(),
+        }
     }
 }
 
@@ -28,6 +35,7 @@ impl Default for StorageOptions {
 pub struct StorageFactory {
     local: LocalBackend,
     memory: MemoryBackend,
+    cloud: Arc<Cloud>,
     hooks: Vec<Arc<dyn StoreHook>>,
 }
 
@@ -37,6 +45,10 @@ impl StorageFactory {
         StorageFactory {
             local: LocalBackend::new(options.durable),
             memory: MemoryBackend::new(),
+            cloud: Arc::new(Cloud {
+                options: options.cloud.clone(),
+                open: Mutex::default(),
+            }),
             hooks: Vec::new(),
         }
     }
@@ -58,19 +70,66 @@ impl StorageFactory {
     /// # Errors
     /// A scheme without a backend.
     pub fn open(&self, location: &str) -> Result<TableStore> {
-        Ok(self.open_root(TableRoot::parse(location)?))
+        self.open_root(TableRoot::parse(location)?)
     }
 
     /// Opens a root.
-    pub fn open_root(&self, root: TableRoot) -> TableStore {
+    ///
+    /// # Errors
+    /// An object store that cannot be reached with the options that there are.
+    pub fn open_root(&self, root: TableRoot) -> Result<TableStore> {
         let table = match root.scheme() {
             Scheme::File => self.local.table(root),
             Scheme::Memory => self.memory.table(root),
+            Scheme::S3 | Scheme::Azure => self.cloud.backend(&root)?.table(root),
         };
-        self.hooks
+        Ok(self
+            .hooks
             .iter()
             .rev()
-            .fold(table, |table, hook| table.hooked(Arc::clone(hook)))
+            .fold(table, |table, hook| table.hooked(Arc::clone(hook))))
+    }
+
+    /// The factory with more options for object stores; nothing that is open already changes.
+    pub fn with_cloud_options(
+        mut self,
+        options: impl IntoIterator<Item = (String, String)>,
+    ) -> StorageFactory {
+        let mut all = self.cloud.options.clone();
+        all.extend(options);
+        self.cloud = Arc::new(Cloud {
+            options: all,
+            open: Mutex::default(),
+        });
+        self
+    }
+
+    /// The factory with an object store under a bucket's location (`s3://bucket`), such as one that fails on purpose.
+    pub fn with_bucket(self, prefix: &str, backend: CloudBackend) -> StorageFactory {
+        self.cloud
+            .open
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(prefix.to_owned(), backend);
+        self
+    }
+}
+
+/// Object stores that are open, by what stands before a path in them. Tables of one bucket share a client.
+struct Cloud {
+    options: CloudOptions,
+    open: Mutex<HashMap<String, CloudBackend>>,
+}
+
+impl Cloud {
+    fn backend(&self, root: &TableRoot) -> Result<CloudBackend> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = open.get(root.prefix()) {
+            return Ok(known.clone());
+        }
+        let fresh = CloudBackend::open(root, &self.options)?;
+        open.insert(root.prefix().to_owned(), fresh.clone());
+        Ok(fresh)
     }
 }
 

@@ -1,9 +1,11 @@
-//! Where table files live: a log store, a data store and an object store for each table, on local disk and in memory.
+//! Where table files live: a log store, a data store and an object store for each table, on local disk, in memory, on S3 and
+//! on Azure.
 //!
 //! The crate knows nothing about the content of files. It promises what the log protocol needs of a store
 //! (put-if-absent, whole files only, listing after writing) and the [`contract`] suite checks those promises on every
 //! backend. [`hook`] is the place where requests are counted and faults are injected.
 
+pub mod cloud;
 pub mod contract;
 mod data_store;
 mod error;
@@ -24,7 +26,7 @@ pub use log_store::LogStore;
 pub use meta::{DeleteOutcome, DirOutcome, FileMeta, FileStream, PutOutcome};
 pub use object_path::{from_object_path, to_object_path};
 pub use path::{DataPath, decode_uri_path, encode_uri_path};
-pub use root::{Scheme, TableRoot};
+pub use root::{Bucket, Scheme, TableRoot};
 pub use table::TableStore;
 
 /// The folder of the log inside a table.

@@ -8,7 +8,7 @@ use object_store::path::Path as ObjectPath;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
 use crate::object_path::to_object_path;
-use crate::root::{TableRoot, no_backend, normalize, split_scheme, strip_authority};
+use crate::root::{TableRoot, no_backend, normalize, split_scheme};
 
 /// A file of a table, decoded: relative to the table's root, or absolute in the same backend.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,9 +23,9 @@ impl DataPath {
     /// # Errors
     /// Another backend's scheme; a relative path that leaves the table; bytes that are not UTF-8.
     pub fn resolve(root: &TableRoot, log_path: &str) -> Result<DataPath> {
-        let place = match split_scheme(log_path) {
-            Some((scheme, rest)) if scheme == root.scheme().as_str() => strip_authority(rest),
-            Some((scheme, rest)) if rest.starts_with('/') => {
+        let place = match (root.own(log_path), split_scheme(log_path)) {
+            (Some(path), _) => path,
+            (None, Some((scheme, rest))) if rest.starts_with('/') => {
                 return Err(no_backend(scheme, log_path));
             }
             _ => log_path,
@@ -91,6 +91,11 @@ impl DataPath {
     /// The absolute decoded path in the backend.
     pub fn absolute(&self) -> String {
         self.root.absolute(&self.path)
+    }
+
+    /// The file's address as Spark prints it in errors: with scheme, percent-encoded.
+    pub fn uri(&self) -> String {
+        self.root.place(&encode_uri_path(&self.absolute()))
     }
 
     /// The location of the file in [`crate::TableStore::object_store`]; exact for every name.

@@ -4,55 +4,113 @@ use std::fmt;
 
 use deltaic_protocol::error::{DeltaError, Result};
 
-/// The backends of this release. S3 and Azure join here.
+/// The kinds of backends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scheme {
     /// A path of the local file system.
     File,
     /// The in-process store.
     Memory,
+    /// S3 and what speaks its protocol.
+    S3,
+    /// Azure Blob Storage (ADLS Gen2) and OneLake.
+    Azure,
 }
 
 impl Scheme {
-    /// The scheme as it stands before the colon.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Scheme::File => "file",
-            Scheme::Memory => "memory",
-        }
+    /// The backend of a URL's scheme.
+    fn parse(scheme: &str) -> Option<Scheme> {
+        Some(match scheme {
+            "file" => Scheme::File,
+            "memory" => Scheme::Memory,
+            "s3" | "s3a" | "s3n" => Scheme::S3,
+            "abfs" | "abfss" | "az" | "azure" | "adl" | "wasb" | "wasbs" => Scheme::Azure,
+            _ => return None,
+        })
     }
+
+    /// Whether it is a store on the network, with buckets or containers.
+    pub fn is_cloud(self) -> bool {
+        matches!(self, Scheme::S3 | Scheme::Azure)
+    }
+}
+
+/// The bucket or container of a location.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bucket {
+    /// Name of the bucket, container or workspace.
+    pub container: String,
+    /// The storage account, where the location names one.
+    pub account: Option<String>,
+    /// OneLake.
+    pub fabric: bool,
 }
 
 /// An absolute place in a backend: decoded path, no `.`/`..` segments, no slash at the end (the file system's root is `/`).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TableRoot {
     scheme: Scheme,
+    /// What stands before the path when it is printed: `file:`, `s3a://bucket`.
+    prefix: String,
     path: String,
 }
 
 impl TableRoot {
-    /// The root for a scheme and an absolute decoded path; the path is normalised.
+    /// The root for a local or in-process backend and an absolute decoded path; the path is normalised.
     pub fn new(scheme: Scheme, path: &str) -> TableRoot {
+        let prefix = match scheme {
+            Scheme::Memory => "memory:",
+            _ => "file:",
+        };
         TableRoot {
             scheme,
+            prefix: prefix.to_owned(),
             path: normalize(path),
         }
     }
 
-    /// Reads a path or URL as Hadoop does: `/a/b`, `file:/a/b`, `file:///a/b`, `memory:/x`; a path without a leading slash
-    /// is taken from the working directory. Percent signs are characters like others.
+    /// Reads a path or URL as Hadoop does: `/a/b`, `file:/a/b`, `file:///a/b`, `memory:/x`, `s3://bucket/a`,
+    /// `abfss://container@account.dfs.core.windows.net/a`; a path without a leading slash is taken from the working
+    /// directory. Percent signs are characters like others.
     ///
     /// # Errors
-    /// A scheme without a backend.
+    /// A scheme without a backend, a URL without bucket or container.
     pub fn parse(location: &str) -> Result<TableRoot> {
-        match split_scheme(location) {
-            Some(("file", rest)) => Ok(TableRoot::new(
+        let Some((written, rest)) = split_scheme(location) else {
+            return Ok(TableRoot::new(Scheme::File, &absolute_local(location)));
+        };
+        match Scheme::parse(&written.to_lowercase()) {
+            Some(Scheme::File) => Ok(TableRoot::new(
                 Scheme::File,
                 &absolute_local(strip_authority(rest)),
             )),
-            Some(("memory", rest)) => Ok(TableRoot::new(Scheme::Memory, strip_authority(rest))),
-            Some((scheme, _)) => Err(no_backend(scheme, location)),
-            None => Ok(TableRoot::new(Scheme::File, &absolute_local(location))),
+            Some(Scheme::Memory) => Ok(TableRoot::new(Scheme::Memory, strip_authority(rest))),
+            Some(scheme) => {
+                let (authority, path) = authority_of(rest).ok_or_else(|| no_bucket(location))?;
+                Ok(TableRoot {
+                    scheme,
+                    prefix: format!("{}://{authority}", written.to_lowercase()),
+                    path: normalize(path),
+                })
+            }
+            None => Err(no_backend(written, location)),
+        }
+    }
+
+    /// The bucket or container of a place in the cloud; an empty one elsewhere.
+    pub fn bucket(&self) -> Bucket {
+        let authority = self.prefix.split_once("://").map_or("", |(_, rest)| rest);
+        match authority.split_once('@') {
+            Some((container, host)) => Bucket {
+                container: container.to_owned(),
+                account: host.split('.').next().map(str::to_owned),
+                fabric: host.ends_with("fabric.microsoft.com"),
+            },
+            None => Bucket {
+                container: authority.to_owned(),
+                account: None,
+                fabric: false,
+            },
         }
     }
 
@@ -73,7 +131,36 @@ impl TableRoot {
 
     /// The root with further segments.
     pub fn join(&self, relative: &str) -> TableRoot {
-        TableRoot::new(self.scheme, &format!("{}/{}", self.path, relative))
+        TableRoot {
+            path: normalize(&format!("{}/{relative}", self.path)),
+            ..self.clone()
+        }
+    }
+
+    /// What stands before the path when it is printed: `file:`, `s3a://bucket`.
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// An absolute decoded path of this backend as Hadoop prints it.
+    pub fn place(&self, absolute: &str) -> String {
+        format!("{}{absolute}", self.prefix)
+    }
+
+    /// The path part of an absolute URI text, if it lies in the same bucket, container or disk as this root. Percent
+    /// escapes stay as they are.
+    pub(crate) fn own<'a>(&self, uri: &'a str) -> Option<&'a str> {
+        let (written, rest) = split_scheme(uri)?;
+        let scheme = Scheme::parse(&written.to_lowercase())?;
+        if scheme != self.scheme {
+            return None;
+        }
+        if !scheme.is_cloud() {
+            return Some(strip_authority(rest));
+        }
+        let (authority, path) = authority_of(rest)?;
+        let mine = self.prefix.split_once("://").map(|(_, rest)| rest);
+        (mine == Some(authority)).then_some(path)
     }
 
     /// `path` relative to this root, if it lies below it; both absolute.
@@ -97,13 +184,13 @@ impl TableRoot {
 
     /// How Hadoop prints a file of this table: `file:/a/b/p=1/x.parquet`.
     pub fn display(&self, path: &str) -> String {
-        format!("{}:{}", self.scheme.as_str(), self.absolute(path))
+        self.place(&self.absolute(path))
     }
 }
 
 impl fmt::Display for TableRoot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.scheme.as_str(), self.path)
+        write!(f, "{}{}", self.prefix, self.path)
     }
 }
 
@@ -116,6 +203,16 @@ pub(crate) fn split_scheme(location: &str) -> Option<(&str, &str)> {
         && scheme.len() > 1
         && chars.all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
     valid.then_some((scheme, rest))
+}
+
+/// Authority and path of `//authority/path`; nothing where there is no authority.
+fn authority_of(rest: &str) -> Option<(&str, &str)> {
+    let after = rest.strip_prefix("//")?;
+    let (authority, path) = match after.find('/') {
+        Some(at) => after.split_at(at),
+        None => (after, "/"),
+    };
+    (!authority.is_empty()).then_some((authority, path))
 }
 
 /// Drops an empty authority: `///a` and `//a` (host `a` has no meaning for these backends) both become `/a`.
@@ -136,7 +233,19 @@ pub(crate) fn no_backend(scheme: &str, location: &str) -> DeltaError {
         format!("No FileSystem for scheme \"{scheme}\""),
     )
     .with_path(location)
-    .with_hint("supported locations are local paths, file: and memory:")
+    .with_hint(
+        "supported locations are local paths, file:, memory:, s3:, s3a:, abfs:, abfss: and az:",
+    )
+}
+
+/// The error for a URL of an object store that names no bucket.
+fn no_bucket(location: &str) -> DeltaError {
+    DeltaError::unclassed(
+        "java.lang.IllegalArgumentException",
+        format!("The location {location} names no bucket or container"),
+    )
+    .with_path(location)
+    .with_hint("s3://BUCKET/PATH, abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PATH")
 }
 
 fn absolute_local(path: &str) -> String {

@@ -13,7 +13,7 @@ use super::order::position;
 use super::stars::Item;
 use crate::binder::{Around, Binder, Cx, Rel, Sight};
 use crate::error::{Ours, quoted};
-use crate::lower::lower_filter;
+use crate::filter::lower_filter;
 use crate::names::pretty;
 use crate::node::{Kind, Node, SortKey};
 use crate::scope::Scope;

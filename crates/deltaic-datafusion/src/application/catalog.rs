@@ -98,7 +98,7 @@ impl DeltaSchema {
     ) -> DeltaResult<DeltaSchema> {
         let mut names = BTreeSet::new();
         for folder in folders(factory, &root).await? {
-            let table = factory.open_root(root.join(&folder));
+            let table = factory.open_root(root.join(&folder))?;
             if !folder.ends_with(SCHEMA_SUFFIX) && table.data().exists(LOG_DIR).await? {
                 names.insert(folder);
             }
@@ -130,7 +130,7 @@ impl DeltaSchema {
         let newest = match held {
             Some(snapshot) => Some(snapshot.update().await?),
             None if name.is_empty() || name.contains('/') => None,
-            None => Snapshot::try_load(&self.factory.open_root(self.root.join(name))).await?,
+            None => Snapshot::try_load(&self.factory.open_root(self.root.join(name))?).await?,
         };
         let Some(newest) = newest else {
             return Ok(None);
@@ -193,7 +193,7 @@ impl SchemaProvider for DeltaSchema {
 
 /// The names of the folders directly in a folder.
 async fn folders(factory: &StorageFactory, root: &TableRoot) -> DeltaResult<Vec<String>> {
-    let store = factory.open_root(root.clone());
+    let store = factory.open_root(root.clone())?;
     let mut listing = store.data().list("", Some(Arc::new(|_: &str| false)));
     let mut out = Vec::new();
     while let Some(entry) = listing.next().await {

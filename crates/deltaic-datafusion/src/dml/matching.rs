@@ -21,7 +21,7 @@ use crate::context::WriteContext;
 use crate::error::{Classed, unwrap};
 use crate::layout::{FILE_COLUMN, ROW_COLUMN};
 use crate::scan::build::ScanFile;
-use crate::scan::failure::{classify, display_path};
+use crate::scan::failure::classify;
 use crate::scan::footer::read_footer;
 use crate::scan::predicate::to_predicate;
 use crate::scan::prune::{has_subquery, is_partition_only, matches};
@@ -191,10 +191,7 @@ pub(crate) async fn physical_rows(target: &DmlTarget, add: &Add) -> Result<u64> 
     let path = store.resolve(&add.path)?;
     match read_footer(store.object_store(), &path.object_path()).await {
         Ok(metadata) => Ok(u64::try_from(metadata.file_metadata().num_rows()).unwrap_or_default()),
-        Err(error) => Err(unwrap(classify(
-            error.into(),
-            &display_path(&path, store.root().scheme().as_str()),
-        ))),
+        Err(error) => Err(unwrap(classify(error.into(), &path.uri()))),
     }
 }
 

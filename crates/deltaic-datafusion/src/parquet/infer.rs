@@ -9,7 +9,7 @@ use parquet::arrow::parquet_to_arrow_schema;
 
 use super::listing::{data_files, folders};
 use crate::error::unwrap;
-use crate::scan::failure::{classify, display_path};
+use crate::scan::failure::classify;
 use crate::scan::footer::read_footer;
 
 /// Schema and partition columns of a folder.
@@ -25,12 +25,7 @@ pub async fn infer_schema(store: &TableStore) -> Result<(StructType, Vec<String>
             .with_path(store.root().to_string()));
     };
     let path = store.resolve(&first.path)?;
-    let failed = |error: parquet::errors::ParquetError| {
-        unwrap(classify(
-            error.into(),
-            &display_path(&path, store.root().scheme().as_str()),
-        ))
-    };
+    let failed = |error: parquet::errors::ParquetError| unwrap(classify(error.into(), &path.uri()));
     let metadata = read_footer(store.object_store(), &path.object_path())
         .await
         .map_err(failed)?;

@@ -4,18 +4,12 @@ use std::io;
 
 use datafusion::error::DataFusionError;
 use deltaic_protocol::error::{DeltaError, ErrorKind};
-use deltaic_storage::{DataPath, encode_uri_path};
 use parquet::errors::ParquetError;
 
 use crate::columns::reshape::TypeMismatch;
 use crate::error::{find, wrap};
 
-/// A file's address as Spark prints it in errors: with scheme, percent-encoded.
-pub(crate) fn display_path(path: &DataPath, scheme: &str) -> String {
-    format!("{scheme}:{}", encode_uri_path(&path.absolute()))
-}
-
-/// Classes an error that came up while `file` (see [`display_path`]) was read. Errors of expressions pass unchanged.
+/// Classes an error that came up while `file` (see [`deltaic_storage::DataPath::uri`]) was read. Errors of expressions pass unchanged.
 pub(crate) fn classify(error: DataFusionError, file: &str) -> DataFusionError {
     if find::<DeltaError>(&error).is_some() {
         return error;

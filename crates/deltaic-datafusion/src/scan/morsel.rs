@@ -31,24 +31,27 @@ pub struct PhysicalRows(pub u64);
 pub(crate) struct DeltaMorselizer {
     inner: Arc<dyn Morselizer>,
     store: Arc<dyn ObjectStore>,
-    scheme: String,
+    /// What stands before a path of the store when it is printed: `file:`, `s3://bucket`.
+    prefix: String,
 }
 
 impl DeltaMorselizer {
-    /// Around the Parquet reader's own. `store_scheme` is that of the object store's URL (`deltaic-file`).
+    /// Around the Parquet reader's own. `url` is the object store's: `deltaic-file://`, `s3://bucket`.
     pub(crate) fn new(
         inner: Arc<dyn Morselizer>,
         store: Arc<dyn ObjectStore>,
-        store_scheme: &str,
+        url: &str,
     ) -> DeltaMorselizer {
-        let scheme = store_scheme
-            .strip_prefix("deltaic-")
-            .unwrap_or(store_scheme)
-            .to_string();
+        let url = url.trim_end_matches('/');
+        let prefix = match url.strip_prefix("deltaic-") {
+            // Backends without buckets: `deltaic-file:` or `deltaic-memory://id`.
+            Some(local) => format!("{}:", local.split(':').next().unwrap_or(local)),
+            None => url.to_string(),
+        };
         DeltaMorselizer {
             inner,
             store,
-            scheme,
+            prefix,
         }
     }
 }
@@ -62,8 +65,8 @@ impl fmt::Debug for DeltaMorselizer {
 impl Morselizer for DeltaMorselizer {
     fn plan_file(&self, file: PartitionedFile) -> Result<Box<dyn MorselPlanner>> {
         let name: Arc<str> = format!(
-            "{}:{}",
-            self.scheme,
+            "{}{}",
+            self.prefix,
             encode_uri_path(&from_object_path(file.path()))
         )
         .into();

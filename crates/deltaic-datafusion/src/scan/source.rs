@@ -101,13 +101,8 @@ impl FileSource for DeltaSource {
         let inner = self
             .inner
             .create_morselizer(Arc::clone(&store), config, partition)?;
-        let scheme = config
-            .object_store_url
-            .as_str()
-            .split(':')
-            .next()
-            .unwrap_or_default();
-        Ok(Box::new(DeltaMorselizer::new(inner.into(), store, scheme)))
+        let url = config.object_store_url.as_str();
+        Ok(Box::new(DeltaMorselizer::new(inner.into(), store, url)))
     }
 
     fn table_schema(&self) -> &TableSchema {

@@ -14,9 +14,12 @@ const APPENDS: usize = 25;
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn appends_of_many_writers_are_all_there() {
     let folder = tempfile::tempdir().unwrap();
-    let store = StorageFactory::new(&StorageOptions { durable: false })
-        .open(folder.path().to_str().unwrap())
-        .unwrap();
+    let store = StorageFactory::new(&StorageOptions {
+        durable: false,
+        ..StorageOptions::default()
+    })
+    .open(folder.path().to_str().unwrap())
+    .unwrap();
     let context = CommitContext::default();
     create(&store, &[("delta.checkpointInterval", "7")], &context)
         .await

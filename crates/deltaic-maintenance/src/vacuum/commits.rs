@@ -10,7 +10,7 @@ use super::{Retention, VacuumOptions};
 /// Whether the reference writes these commits on a backend unless told otherwise. The in-process store stands for a local
 /// disk.
 pub(super) fn logs_by_default(scheme: Scheme) -> bool {
-    matches!(scheme, Scheme::File | Scheme::Memory)
+    scheme != Scheme::S3
 }
 
 /// Commits that the deletions begin; the newest version after that, commits of others in between included.

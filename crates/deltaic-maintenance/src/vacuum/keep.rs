@@ -110,7 +110,7 @@ pub(super) fn relative_path(table: &TableStore, path: &str) -> Result<Option<Str
 ///
 /// # Errors
 /// The descriptor cannot be understood.
-pub(super) fn vector_path(
+pub(crate) fn vector_path(
     table: &TableStore,
     vector: &DeletionVectorDescriptor,
 ) -> Result<Option<String>> {

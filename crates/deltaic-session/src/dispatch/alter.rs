@@ -3,6 +3,7 @@
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_sql::Name;
 use deltaic_sql::ast::{AlterTable, AlterTableAction, ConstraintKind};
+use deltaic_storage::Scheme;
 
 use crate::analysis;
 use crate::catalog::{CatalogObject, ObjectKind, TableRecord};
@@ -10,7 +11,7 @@ use crate::context::Context;
 use crate::errors;
 use crate::files;
 use crate::names;
-use crate::places::NameLock;
+use crate::places::{self, NameLock};
 use crate::resolve::{self, Target};
 use crate::result::SqlResult;
 
@@ -121,8 +122,18 @@ async fn rename(cx: &Context, target: Target, to: &Name) -> Result<SqlResult> {
         _ => return Err(errors::not_found(&record.name.parts())),
     };
     let old = cx.store(&cx.catalog().table_path(&record)?)?;
-    let moved = record.kind == ObjectKind::Managed && record.location.is_none();
+    let managed = record.kind == ObjectKind::Managed && record.location.is_none();
+    // In an object store nothing can be moved in one step: there the files stay under the old name.
+    let moved = managed && old.root().scheme() == Scheme::File;
+    if managed && !moved {
+        let mut kept = record.clone();
+        kept.location = Some(cx.catalog().table_path(&record)?);
+        cx.catalog().put_object(&CatalogObject::Table(kept))?;
+    }
     let new = cx.store(&cx.catalog().default_table_path(&name)?)?;
+    if moved && cx.catalog().object(&name)?.is_none() {
+        places::clear(cx.catalog(), &name, &new).await?;
+    }
     let renamed = cx.catalog().rename_object(&record.name, &name, || {
         if moved {
             files::move_folder(&old, &new)

@@ -26,7 +26,9 @@ pub(super) async fn delete(cx: &Context, delete: &Delete) -> Result<SqlResult> {
         ..Default::default()
     };
     if let Some(condition) = &delete.condition {
-        let bound = analysis::condition(cx, condition, &scope).await?;
+        let bound = analysis::condition(cx, condition, &scope)
+            .await
+            .map_err(|error| named(error, "DELETE"))?;
         request.predicate_text = Some(bound.catalyst);
         request.predicate = Some(bound.expr);
     }
@@ -52,7 +54,9 @@ pub(super) async fn update(cx: &Context, update: &Update) -> Result<SqlResult> {
         .collect();
     request.assignments = analysis::update(cx, &list, &scope).await?;
     if let Some(condition) = &update.condition {
-        let bound = analysis::condition(cx, condition, &scope).await?;
+        let bound = analysis::condition(cx, condition, &scope)
+            .await
+            .map_err(|error| named(error, "UPDATE"))?;
         request.predicate_text = Some(bound.catalyst);
         request.predicate = Some(bound.expr);
     }
@@ -149,4 +153,12 @@ fn affected(cx: &Context, report: &DmlReport) -> Result<SqlResult> {
         StructType::new([StructField::nullable("num_affected_rows", DataType::Long)]),
         &[vec![Value::Long(rows)]],
     )
+}
+
+/// The operation in errors about its condition.
+fn named(error: DeltaError, operation: &'static str) -> DeltaError {
+    match error.class() {
+        Some("DELTA_UNSUPPORTED_MULTI_COL_IN_PREDICATE") => error.param("operation", operation),
+        _ => error,
+    }
 }

@@ -362,3 +362,84 @@ async fn what_a_table_cannot_hold_is_refused_when_it_is_made() {
     w.ok("INSERT INTO t (a) VALUES (1)").await;
     assert_eq!(w.rows("SELECT * FROM t").await, json!([[1, 8]]));
 }
+
+#[tokio::test]
+async fn in_over_a_subquery_keeps_its_null_wherever_it_stands_in_a_condition() {
+    let w = Warehouse::new();
+    w.all(&[
+        "CREATE TABLE h (a INT, b INT)",
+        "INSERT INTO h VALUES (NULL, 1), (1, 1), (2, 1)",
+        "CREATE TABLE e (a INT, b INT)",
+        "INSERT INTO e VALUES (1, 1), (NULL, 2)",
+    ])
+    .await;
+    for condition in [
+        "a NOT IN (SELECT a FROM e)",
+        "a NOT IN (SELECT a FROM e) OR b = 77",
+        "NOT (a IN (SELECT a FROM e) AND b = 1)",
+    ] {
+        let expected = json!([[0]]);
+        let counted = format!("SELECT count(*) FROM h WHERE {condition}");
+        assert_eq!(w.rows(&counted).await, expected, "{condition}");
+        let deleted = format!("DELETE FROM h WHERE {condition}");
+        assert_eq!(w.rows(&deleted).await, expected, "{condition}");
+    }
+    for condition in [
+        "a NOT IN (SELECT e.a FROM e WHERE e.b = h.b)",
+        "a NOT IN (SELECT e.a FROM e WHERE e.b = h.b) OR b = 77",
+    ] {
+        let update = format!("UPDATE h SET b = 1 WHERE {condition}");
+        assert_eq!(w.rows(&update).await, json!([[1]]), "{condition}");
+    }
+    for sql in [
+        "DELETE FROM h WHERE (a, b) NOT IN (SELECT a, b FROM e)",
+        "DELETE FROM h WHERE (a, b) IN (SELECT a, b FROM e)",
+    ] {
+        assert_eq!(
+            w.class(sql).await,
+            "DELTA_UNSUPPORTED_MULTI_COL_IN_PREDICATE",
+            "{sql}"
+        );
+    }
+    w.ok("INSERT INTO e VALUES (NULL, 1)").await;
+    let several = "SELECT count(*) FROM h WHERE (a, b) IN (SELECT a, b FROM e)";
+    assert_eq!(w.rows(several).await, json!([[1]]));
+    w.fails("SELECT count(*) FROM h WHERE (a, b) NOT IN (SELECT a, b FROM e)")
+        .await;
+}
+
+#[tokio::test]
+async fn restore_needs_the_deletion_vectors_too() {
+    let w = Warehouse::new();
+    w.all(&[
+        "SET spark.databricks.delta.retentionDurationCheck.enabled = false",
+        "CREATE TABLE t (a INT) TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')",
+        "INSERT INTO t SELECT id FROM range(0, 10, 1, 1)",
+        "DELETE FROM t WHERE a = 1",
+        "DELETE FROM t WHERE a = 2",
+        "VACUUM t RETAIN 0 HOURS",
+    ])
+    .await;
+    let refused = w.fails("RESTORE t TO VERSION AS OF 2").await;
+    assert!(
+        refused.text().contains("Not all files from version 2"),
+        "{}",
+        refused.text()
+    );
+    assert_eq!(w.rows("SELECT count(*) FROM t").await, json!([[8]]));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_managed_table_behind_a_link_is_dropped_as_a_whole() {
+    let w = Warehouse::new();
+    w.ok("CREATE TABLE t (a INT)").await;
+    w.ok("INSERT INTO t VALUES (1)").await;
+    let elsewhere = tempfile::tempdir().unwrap();
+    let moved = elsewhere.path().join("t");
+    std::fs::rename(w.folder.path().join("t"), &moved).unwrap();
+    std::os::unix::fs::symlink(&moved, w.folder.path().join("t")).unwrap();
+    w.ok("DROP TABLE t").await;
+    w.ok("CREATE TABLE t (a INT)").await;
+    assert_eq!(w.rows("SELECT count(*) FROM t").await, json!([[0]]));
+}

@@ -146,16 +146,17 @@ async fn deletes(table: TableStore) -> Outcome {
         table.data().delete_file("a").await?,
         DeleteOutcome::Deleted,
     )?;
-    same(
-        "second",
-        table.data().delete_file("a").await?,
-        DeleteOutcome::Missing,
-    )?;
-    same(
-        "below a file",
-        table.data().delete_file("p/b/c").await?,
-        DeleteOutcome::Missing,
-    )?;
+    // An object store does not say whether there was something, and asking would cost a request for each file.
+    let nothing = match table.root().scheme().is_cloud() {
+        true => [DeleteOutcome::Missing, DeleteOutcome::Deleted],
+        false => [DeleteOutcome::Missing; 2],
+    };
+    for path in ["a", "p/b/c"] {
+        let outcome = table.data().delete_file(path).await?;
+        ensure(nothing.contains(&outcome), || {
+            format!("a second delete of {path}: {outcome:?}")
+        })?;
+    }
     same(
         "rest",
         files(&table, "", None).await?,
@@ -207,7 +208,11 @@ async fn create(table: TableStore) -> Outcome {
 async fn times(table: TableStore) -> Outcome {
     fill(&table, &["p/b"]).await?;
     for ms in [1_700_000_000_123i64, 0] {
-        table.data().set_modified("p/b", ms).await?;
+        match table.data().set_modified("p/b", ms).await {
+            // Object stores date their files themselves.
+            Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
+            other => other?,
+        }
         same(
             "stat",
             table.data().stat("p/b").await?.map(|meta| meta.modified_ms),

@@ -15,7 +15,6 @@ pub const STRANGE_NAMES: &[&str] = &[
     "%25 %41",
     "a#b",
     "a?b=c&d",
-    "back\\slash",
     "quote\"'`",
     "[a]{b}(c)<d>|e^f~g*",
     "semi;colon:comma,plus+at@",

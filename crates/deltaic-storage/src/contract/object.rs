@@ -69,8 +69,15 @@ async fn ranges(table: TableStore) -> Outcome {
             range: Some(range),
             ..GetOptions::default()
         };
-        let found = store.get_opts(&place, options).await?.bytes().await?;
-        same("get_opts", found, Bytes::from_static(wanted))?;
+        match store.get_opts(&place, options).await {
+            // Azure knows no ranges from the end.
+            Err(object_store::Error::NotSupported { .. }) => {}
+            found => same(
+                "get_opts",
+                found?.bytes().await?,
+                Bytes::from_static(wanted),
+            )?,
+        }
     }
     Ok(())
 }
@@ -193,7 +200,12 @@ async fn copy(table: TableStore) -> Outcome {
     )?;
     let again = store.copy_if_not_exists(&from, &to).await;
     ensure(
-        matches!(again, Err(object_store::Error::AlreadyExists { .. })),
+        matches!(
+            again,
+            Err(object_store::Error::AlreadyExists { .. }
+                | object_store::Error::NotSupported { .. }
+                | object_store::Error::NotImplemented { .. })
+        ),
         || format!("copy if absent: {again:?}"),
     )?;
     store.put(&from, Bytes::from_static(b"2").into()).await?;
@@ -215,9 +227,10 @@ async fn missing(table: TableStore) -> Outcome {
         matches!(found, Err(object_store::Error::NotFound { .. })),
         || "a missing object was found".to_string(),
     )?;
+    // S3 does not tell whether there was something to delete.
     let deleted = table.object_store().delete(&place).await;
     ensure(
-        matches!(deleted, Err(object_store::Error::NotFound { .. })),
-        || "a missing object was deleted".to_string(),
+        matches!(deleted, Ok(()) | Err(object_store::Error::NotFound { .. })),
+        || format!("a missing object was deleted: {deleted:?}"),
     )
 }

@@ -110,6 +110,13 @@ impl DataStore for LocalDataStore {
             {
                 Ok(DirOutcome::NotEmpty)
             }
+            // A link to a folder goes when the folder is empty; the folder itself lies elsewhere and stays.
+            Err(error) if error.kind() == ErrorKind::NotADirectory && place.is_symlink() => {
+                if std::fs::read_dir(&place)?.next().is_some() {
+                    return Ok(DirOutcome::NotEmpty);
+                }
+                std::fs::remove_file(&place).map(|()| DirOutcome::Deleted)
+            }
             Err(error) => Err(error),
         })
         .await

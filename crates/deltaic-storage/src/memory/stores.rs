@@ -36,7 +36,7 @@ impl MemoryTable {
     }
 
     fn get(&self, absolute: &str) -> Result<MemoryFile> {
-        let shown = || format!("{}:{absolute}", self.root.scheme().as_str());
+        let shown = || self.root.place(absolute);
         self.backend
             .files()
             .get(absolute)

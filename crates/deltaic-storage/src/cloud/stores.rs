@@ -1,0 +1,351 @@
+//! Log store and data store of one table on an object store.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use deltaic_protocol::error::Result;
+use futures::{StreamExt, TryStreamExt, stream};
+use object_store::path::Path;
+use object_store::{
+    GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutPayload,
+};
+
+use super::failure::{is_final, to_delta};
+use crate::object_path::{from_object_path, to_object_path};
+use crate::root::TableRoot;
+use crate::{
+    DataStore, DeleteOutcome, Descend, DirOutcome, FileMeta, FileStream, LOG_DIR, LogStore,
+    PutOutcome,
+};
+
+/// Waits between the tries of a write whose outcome is unclear.
+const PAUSES: [Duration; 5] = [
+    Duration::from_millis(20),
+    Duration::from_millis(100),
+    Duration::from_millis(500),
+    Duration::from_secs(2),
+    Duration::from_secs(5),
+];
+
+/// A table's view of the store.
+#[derive(Debug, Clone)]
+pub(super) struct CloudTable {
+    store: Arc<dyn ObjectStore>,
+    root: TableRoot,
+}
+
+impl CloudTable {
+    pub(super) fn new(store: Arc<dyn ObjectStore>, root: TableRoot) -> CloudTable {
+        CloudTable { store, root }
+    }
+
+    fn key(&self, relative: &str) -> Path {
+        to_object_path(&self.root.absolute(relative))
+    }
+
+    fn log_key(&self, name: &str) -> Path {
+        self.key(&format!("{LOG_DIR}/{name}"))
+    }
+
+    fn failed(
+        &self,
+        operation: &str,
+        key: &Path,
+        error: object_store::Error,
+    ) -> deltaic_protocol::error::DeltaError {
+        to_delta(operation, &self.root.place(&from_object_path(key)), error)
+    }
+
+    async fn get(&self, key: &Path) -> Result<Bytes> {
+        let found = match self.store.get(key).await {
+            Ok(found) => found.bytes().await,
+            Err(error) => Err(error),
+        };
+        found.map_err(|error| self.failed("read", key, error))
+    }
+
+    async fn get_part(&self, key: &Path, range: Range<u64>) -> Result<Bytes> {
+        if range.is_empty() {
+            return self.head(key).await.and_then(|found| match found {
+                Some(_) => Ok(Bytes::new()),
+                None => Err(crate::error::not_found(
+                    &self.root.place(&from_object_path(key)),
+                )),
+            });
+        }
+        let options = GetOptions {
+            range: Some(GetRange::Bounded(range.clone())),
+            ..GetOptions::default()
+        };
+        let part = match self.store.get_opts(key, options).await {
+            Ok(found) => found.bytes().await,
+            Err(error) => Err(error),
+        };
+        match part {
+            Ok(bytes) => Ok(bytes),
+            // A range behind the end is no part of the file; only then is its size asked for.
+            Err(error) if !is_final(&error) => match self.head(key).await? {
+                Some(meta) if meta.size <= range.start => Ok(Bytes::new()),
+                _ => Err(self.failed("read", key, error)),
+            },
+            Err(error) => Err(self.failed("read", key, error)),
+        }
+    }
+
+    async fn head(&self, key: &Path) -> Result<Option<ObjectMeta>> {
+        match self.store.head(key).await {
+            Ok(meta) => Ok(Some(meta)),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(self.failed("look up", key, error)),
+        }
+    }
+
+    /// Put-if-absent. An answer that leaves open whether the file was made (a lost connection, a server that failed, a
+    /// repeated request that met its own first try) is settled by reading what is there: our content can only be ours.
+    async fn put_new(&self, key: &Path, content: Bytes) -> Result<PutOutcome> {
+        let mut pauses = PAUSES.iter();
+        let mut first = true;
+        loop {
+            let payload = PutPayload::from_bytes(content.clone());
+            let error = match self
+                .store
+                .put_opts(key, payload, PutMode::Create.into())
+                .await
+            {
+                Ok(_) => return Ok(PutOutcome::Created),
+                Err(error) if is_final(&error) => return Err(self.failed("create", key, error)),
+                Err(error) => error,
+            };
+            match self.store.get(key).await {
+                Ok(found) => {
+                    let there = found
+                        .bytes()
+                        .await
+                        .map_err(|error| self.failed("read back", key, error))?;
+                    return Ok(if there == content {
+                        PutOutcome::Created
+                    } else {
+                        PutOutcome::AlreadyExists
+                    });
+                }
+                // Nothing there: the store was busy with another request on the same key, or never saw ours.
+                Err(object_store::Error::NotFound { .. }) => {}
+                Err(_) if first => {}
+                Err(unread) => return Err(self.failed("read back", key, unread)),
+            }
+            first = false;
+            match pauses.next() {
+                Some(pause) => tokio::time::sleep(*pause).await,
+                None => return Err(self.failed("create", key, error)),
+            }
+        }
+    }
+
+    /// Object stores do not say whether there was something; where it matters, the caller asks before.
+    async fn remove(&self, key: &Path) -> Result<DeleteOutcome> {
+        match self.store.delete(key).await {
+            Ok(()) => Ok(DeleteOutcome::Deleted),
+            Err(object_store::Error::NotFound { .. }) => Ok(DeleteOutcome::Missing),
+            Err(error) => Err(self.failed("delete", key, error)),
+        }
+    }
+
+    /// Objects below a folder in the store's order, without the markers that stand for folders.
+    fn below(&self, folder: &str, after: Option<Path>) -> FileStream {
+        let base = format!("{}/", folder.trim_end_matches('/'));
+        let prefix = to_object_path(folder);
+        let prefix = (!prefix.as_ref().is_empty()).then_some(prefix);
+        let place = self.root.place(folder);
+        let listed = match after {
+            Some(after) => self.store.list_with_offset(prefix.as_ref(), &after),
+            None => self.store.list(prefix.as_ref()),
+        };
+        listed
+            .map(move |entry| match entry {
+                Ok(meta) => Ok(to_meta(&meta, &base)),
+                Err(error) => Err(to_delta("list", &place, error)),
+            })
+            .try_filter_map(|entry| async move { Ok(entry) })
+            .boxed()
+    }
+}
+
+fn to_meta(meta: &ObjectMeta, base: &str) -> Option<FileMeta> {
+    let absolute = from_object_path(&meta.location);
+    let path = absolute.strip_prefix(base)?;
+    if path.is_empty() || path.ends_with("_$folder$") {
+        return None;
+    }
+    Some(FileMeta {
+        path: path.to_owned(),
+        size: meta.size,
+        modified_ms: meta.last_modified.timestamp_millis(),
+        is_dir: false,
+    })
+}
+
+/// The stream without empty objects whose name is a folder of the next one: markers of hierarchical file systems.
+fn without_markers(entries: FileStream) -> FileStream {
+    stream::unfold((entries.peekable(), ()), |(mut entries, ())| async move {
+        loop {
+            let entry = entries.next().await?;
+            if let Ok(meta) = &entry
+                && meta.size == 0
+            {
+                let folder = format!("{}/", meta.path);
+                let pinned = std::pin::Pin::new(&mut entries);
+                if let Some(Ok(next)) = pinned.peek().await
+                    && next.path.starts_with(&folder)
+                {
+                    continue;
+                }
+            }
+            return Some((entry, (entries, ())));
+        }
+    })
+    .boxed()
+}
+
+/// The name before `start` from which a listing that begins after a name holds `start` too.
+fn before(start: &str) -> Option<&str> {
+    let (at, _) = start.char_indices().next_back()?;
+    (at > 0).then(|| &start[..at])
+}
+
+#[async_trait]
+impl LogStore for CloudTable {
+    async fn read(&self, name: &str) -> Result<Bytes> {
+        self.get(&self.log_key(name)).await
+    }
+
+    async fn read_range(&self, name: &str, range: Range<u64>) -> Result<Bytes> {
+        self.get_part(&self.log_key(name), range).await
+    }
+
+    fn list_from(&self, start: &str) -> FileStream {
+        let start = start.to_owned();
+        let after = before(&start).map(|name| self.log_key(name));
+        self.below(&self.root.absolute(LOG_DIR), after)
+            // Not every store begins where it is asked to.
+            .try_filter(move |entry| {
+                let wanted = !entry.path.contains('/') && entry.path.as_str() >= start.as_str();
+                async move { wanted }
+            })
+            .boxed()
+    }
+
+    async fn create(&self, name: &str, content: Bytes) -> Result<PutOutcome> {
+        self.put_new(&self.log_key(name), content).await
+    }
+
+    async fn overwrite(&self, name: &str, content: Bytes) -> Result<()> {
+        let key = self.log_key(name);
+        self.store
+            .put(&key, PutPayload::from_bytes(content))
+            .await
+            .map(|_| ())
+            .map_err(|error| self.failed("write", &key, error))
+    }
+
+    async fn delete(&self, name: &str) -> Result<DeleteOutcome> {
+        let key = self.log_key(name);
+        match self.head(&key).await? {
+            Some(_) => self.remove(&key).await,
+            None => Ok(DeleteOutcome::Missing),
+        }
+    }
+
+    async fn stat(&self, name: &str) -> Result<Option<FileMeta>> {
+        let found = self.head(&self.log_key(name)).await?;
+        Ok(found.map(|meta| FileMeta {
+            path: name.to_owned(),
+            size: meta.size,
+            modified_ms: meta.last_modified.timestamp_millis(),
+            is_dir: false,
+        }))
+    }
+
+    async fn remove_unfinished(&self, _before_ms: i64) -> Result<u64> {
+        Ok(0)
+    }
+}
+
+#[async_trait]
+impl DataStore for CloudTable {
+    fn list(&self, prefix: &str, descend: Option<Descend>) -> FileStream {
+        let folder = prefix.trim_end_matches('/').to_owned();
+        let entries = without_markers(self.below(&self.root.absolute(&folder), None));
+        entries
+            .map_ok(move |mut entry| {
+                if !folder.is_empty() {
+                    entry.path = format!("{folder}/{}", entry.path);
+                }
+                entry
+            })
+            .try_filter(move |entry| {
+                let wanted = descend.as_ref().is_none_or(|descend| {
+                    entry
+                        .path
+                        .match_indices('/')
+                        .all(|(at, _)| descend(&entry.path[..at]))
+                });
+                async move { wanted }
+            })
+            .boxed()
+    }
+
+    async fn stat(&self, path: &str) -> Result<Option<FileMeta>> {
+        let key = self.key(path);
+        if !key.as_ref().is_empty()
+            && let Some(meta) = self.head(&key).await?
+        {
+            return Ok(Some(FileMeta {
+                path: path.to_owned(),
+                size: meta.size,
+                modified_ms: meta.last_modified.timestamp_millis(),
+                is_dir: false,
+            }));
+        }
+        let mut inside = self.below(&self.root.absolute(path), None);
+        Ok(inside.try_next().await?.map(|_| FileMeta {
+            path: path.to_owned(),
+            size: 0,
+            modified_ms: 0,
+            is_dir: true,
+        }))
+    }
+
+    async fn read(&self, path: &str) -> Result<Bytes> {
+        self.get(&self.key(path)).await
+    }
+
+    async fn read_range(&self, path: &str, range: Range<u64>) -> Result<Bytes> {
+        self.get_part(&self.key(path), range).await
+    }
+
+    async fn create(&self, path: &str, content: Bytes) -> Result<PutOutcome> {
+        self.put_new(&self.key(path), content).await
+    }
+
+    async fn delete_file(&self, path: &str) -> Result<DeleteOutcome> {
+        self.remove(&self.key(path)).await
+    }
+
+    async fn delete_empty_dir(&self, _path: &str) -> Result<DirOutcome> {
+        Ok(DirOutcome::Missing)
+    }
+
+    async fn set_modified(&self, path: &str, _modified_ms: i64) -> Result<()> {
+        Err(deltaic_protocol::error::DeltaError::unclassed(
+            "java.lang.UnsupportedOperationException",
+            format!(
+                "An object store does not let the time of {} be set",
+                self.root.display(path)
+            ),
+        )
+        .with_kind(deltaic_protocol::error::ErrorKind::Unsupported))
+    }
+}

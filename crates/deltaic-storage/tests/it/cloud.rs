@@ -1,0 +1,46 @@
+//! Object stores: the contract on real servers, and commits whose answers are lost.
+//!
+//! Servers are named by `DELTAIC_TEST_S3` and `DELTAIC_TEST_AZURE` (options as `KEY=VALUE`, separated by spaces, and the
+//! location of an empty folder as `location=…`), which `cargo xtask emulators` sets.
+
+use deltaic_storage::cloud::CloudOptions;
+use deltaic_storage::{StorageFactory, StorageOptions, contract};
+
+fn server(variable: &str) -> Option<(StorageFactory, String)> {
+    let text = std::env::var(variable).ok()?;
+    let mut cloud: CloudOptions = text
+        .split_whitespace()
+        .filter_map(|pair| pair.split_once('='))
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .collect();
+    let location = cloud.remove("location").unwrap();
+    let options = StorageOptions {
+        cloud,
+        ..StorageOptions::default()
+    };
+    Some((StorageFactory::new(&options), location))
+}
+
+async fn keeps_the_contract(variable: &str) {
+    let Some((factory, location)) = server(variable) else {
+        return;
+    };
+    let run = uuid::Uuid::new_v4();
+    let broken = contract::run(|number| {
+        factory
+            .open(&format!("{location}/{run}/t {number}%20ü"))
+            .unwrap()
+    })
+    .await;
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn s3_keeps_the_contract() {
+    keeps_the_contract("DELTAIC_TEST_S3").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn azure_keeps_the_contract() {
+    keeps_the_contract("DELTAIC_TEST_AZURE").await;
+}
