@@ -38,8 +38,8 @@ pub(crate) async fn commit_written(
     let refused = match &outcome {
         Ok(Commit::Committed(_)) => false,
         Ok(Commit::Conflict(_)) => true,
-        // The log is gone: the table was dropped meanwhile.
-        Err(error) => error.kind() == ErrorKind::NotFound,
+        // The table was dropped meanwhile: where there is no log at all, nothing can name the files.
+        Err(error) => error.kind() == ErrorKind::NotFound && has_no_log(store).await,
     };
     if refused {
         for path in written {
@@ -49,6 +49,11 @@ pub(crate) async fn commit_written(
         }
     }
     outcome?.into_result()
+}
+
+/// Whether a listing shows that there is no file of a log; a listing that fails shows nothing.
+async fn has_no_log(store: &TableStore) -> bool {
+    store.log().list_from("").next().await.is_none()
 }
 
 impl WriteOutput {

@@ -6,7 +6,7 @@ use deltaic_protocol::error::Result;
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::database::Catalog;
-use super::types::{CatalogObject, CatalogRecord, SchemaName, SchemaRecord};
+use super::types::{CatalogRecord, SchemaName, SchemaRecord};
 use super::{DEFAULT_SCHEMA, FIRST_CATALOGS};
 
 const SCHEMA_COLUMNS: &str = "catalog, name, comment, location, properties";
@@ -135,9 +135,27 @@ impl Catalog {
         })
     }
 
-    /// Writes comment and properties of a schema that exists.
+    /// Writes comment, properties and place of a schema that exists. Managed tables that are there stay where they are: their
+    /// place is written down with them, in the same transaction.
     pub fn update_schema(&self, schema: &SchemaRecord) -> Result<()> {
+        let known = self.schema(&schema.name)?;
+        let place = match known.and_then(|known| known.location) {
+            Some(location) => location.trim_end_matches('/').to_owned(),
+            None => self.warehouse().schema_path(&schema.name),
+        };
+        let moves = schema
+            .location
+            .as_ref()
+            .is_some_and(|location| location.trim_end_matches('/') != place);
         self.write(|db| {
+            if moves {
+                db.execute(
+                    "UPDATE objects SET location = ?3 || '/' || name
+                     WHERE catalog = ?1 AND schema = ?2 AND kind = 'MANAGED' AND location IS NULL",
+                    params![schema.name.catalog, schema.name.schema, place],
+                )
+                .map_err(|error| self.failure(&error))?;
+            }
             db.execute(
                 "UPDATE schemas SET comment = ?3, location = ?4, properties = ?5 WHERE catalog = ?1 AND name = ?2",
                 params![
@@ -151,19 +169,6 @@ impl Catalog {
             .map(|_| ())
             .map_err(|error| self.failure(&error))
         })
-    }
-
-    /// Writes down where the managed tables of a schema lie, before the schema gets another place.
-    pub fn keep_places(&self, schema: &SchemaName) -> Result<()> {
-        for (name, _) in self.objects(schema)? {
-            if let Some(CatalogObject::Table(mut table)) = self.object(&schema.object(&name))?
-                && table.location.is_none()
-            {
-                table.location = Some(self.table_path(&table)?);
-                self.put_object(&CatalogObject::Table(table))?;
-            }
-        }
-        Ok(())
     }
 
     /// Drops a schema that holds nothing.

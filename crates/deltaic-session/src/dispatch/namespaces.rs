@@ -127,8 +127,6 @@ pub(super) async fn alter_schema(cx: &Context, alter: &AlterSchema) -> Result<Sq
             }
         }
         AlterSchemaAction::SetLocation(location) => {
-            // Tables that are there stay where they are.
-            cx.catalog().keep_places(&record.name)?;
             record.location = Some(analysis::location(cx, location).await?)
         }
     }
