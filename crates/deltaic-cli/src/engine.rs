@@ -59,6 +59,9 @@ impl Engine {
     /// for long does not keep the signal from being seen.
     pub async fn sql_or_interrupt(&self, text: &str, parameters: &Parameters) -> Result<SqlResult> {
         let parameters = deltaic_session::Parameters::from_json(&parameters.0)?;
+        if terminal::was_interrupted().await {
+            return Err(interrupted());
+        }
         let (session, text) = (self.session.clone(), text.to_owned());
         let mut task = tokio::spawn(async move { session.sql(&text, parameters).await });
         tokio::select! {

@@ -91,6 +91,8 @@ async fn statements(
     printer: Printer,
     progress: &Progress,
 ) -> Result<(), Failed> {
+    // What was typed while nothing ran does not stop what is asked for now.
+    terminal::was_interrupted().await;
     for step in script::steps(text) {
         match progress
             .watch(&step.sql, engine.sql_or_interrupt(&step.sql, parameters))

@@ -2,8 +2,11 @@
 //! that is closed or full.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::{Arc, OnceLock};
 
 use deltaic_protocol::error::{DeltaError, ErrorKind};
+
+use tokio::sync::Notify;
 
 use crate::failure::Failed;
 
@@ -44,9 +47,48 @@ pub fn error_is_terminal() -> bool {
     std::io::stderr().is_terminal()
 }
 
-/// Wait for Ctrl-C. Where the signal can not be watched it never comes, and the system ends the process.
+/// Ctrl-C that nobody has answered yet. One watcher serves the whole run: a signal between two statements, when nobody
+/// waits, is kept for the next one.
+static INTERRUPT: OnceLock<Arc<Notify>> = OnceLock::new();
+
+/// Wait for Ctrl-C, or find one that came since the last wait. Where the signal can not be watched it never comes, and the
+/// system ends the process.
 pub async fn interrupted() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
+    let watched = INTERRUPT.get_or_init(|| {
+        let notify = Arc::new(Notify::new());
+        watch(Arc::clone(&notify));
+        notify
+    });
+    watched.notified().await;
+}
+
+/// Whether Ctrl-C has come since the last wait; it counts as answered then.
+pub async fn was_interrupted() -> bool {
+    tokio::select! {
+        biased;
+        () = interrupted() => true,
+        () = std::future::ready(()) => false,
     }
+}
+
+#[cfg(unix)]
+fn watch(notify: Arc<Notify>) {
+    use tokio::signal::unix::{SignalKind, signal};
+    // The handler stands when this returns; a stream of its own loses no signal between two looks.
+    if let Ok(mut signals) = signal(SignalKind::interrupt()) {
+        tokio::spawn(async move {
+            while signals.recv().await.is_some() {
+                notify.notify_one();
+            }
+        });
+    }
+}
+
+#[cfg(not(unix))]
+fn watch(notify: Arc<Notify>) {
+    tokio::spawn(async move {
+        while tokio::signal::ctrl_c().await.is_ok() {
+            notify.notify_one();
+        }
+    });
 }

@@ -108,6 +108,37 @@ fn ctrl_c_at_any_moment_of_a_script_ends_it_between_two_whole_statements() {
 }
 
 #[test]
+fn ctrl_c_between_two_short_statements_is_not_lost() {
+    let place = Place::empty();
+    // Hardly anything but the moments between statements, and the printing of answers that nobody reads yet.
+    let script = "SELECT 1 AS a;\n".repeat(20_000);
+    std::fs::write(place.path().join("script.sql"), script).unwrap();
+    let mut random = Random::seeded("Ctrl-C between statements");
+    for _ in 0..if heavy() { 40 } else { 6 } {
+        let mut child = piped(place.command(&["sql", "-f", "script.sql"]));
+        drop(child.stdin.take());
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        out.read_line(&mut line).unwrap();
+        let reader = std::thread::spawn(move || {
+            let mut rest = Vec::new();
+            out.read_to_end(&mut rest).unwrap();
+        });
+        std::thread::sleep(Duration::from_millis(random.below(200)));
+        let start = Instant::now();
+        interrupt(child.id());
+        let status = child.wait().unwrap();
+        assert_eq!(status.code(), Some(130));
+        assert!(
+            start.elapsed() < Duration::from_secs(10),
+            "{:?}",
+            start.elapsed()
+        );
+        reader.join().unwrap();
+    }
+}
+
+#[test]
 fn a_reader_that_closes_the_pipe_ends_the_program_without_a_panic() {
     let place = Place::empty();
     place.sql("CREATE TABLE t (id BIGINT) USING delta; INSERT INTO t VALUES (1)");
