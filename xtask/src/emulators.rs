@@ -83,15 +83,21 @@ pub fn run(options: &Options) -> Outcome {
 
 /// Runs a command with servers of its own.
 fn with_servers(command: &[String]) -> Outcome {
-    let servers = timed("emulators", all)?;
-    let variables = variables(&servers);
     let [program, arguments @ ..] = command else {
         return Err("no command".to_owned());
     };
-    step(
-        "with emulators",
-        Command::new(program).args(arguments).envs(variables),
-    )
+    serve(|variables| {
+        step(
+            "with emulators",
+            Command::new(program).args(arguments).envs(variables),
+        )
+    })
+}
+
+/// Does something while servers run, with the variables that name them.
+pub fn serve(work: impl FnOnce(BTreeMap<String, String>) -> Outcome) -> Outcome {
+    let servers = timed("emulators", all)?;
+    work(variables(&servers))
 }
 
 fn start() -> Outcome {
