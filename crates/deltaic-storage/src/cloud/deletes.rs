@@ -3,64 +3,37 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use deltaic_protocol::error::Result;
+use deltaic_protocol::error::{DeltaError, Result};
 use futures::{StreamExt, stream};
 use object_store::path::Path;
 use object_store::{Error, ObjectStore};
 use tokio::time::Instant;
 
 use super::failure::is_final;
-use super::stores::CloudTable;
-use crate::{DeleteOutcome, DeleteStream};
+use super::limits::Limits;
+use crate::DeleteOutcome;
 
 /// Files in one request of S3; Azure's client makes smaller ones of it.
 pub(super) const BATCH: usize = 1000;
 
-/// Deletes files, `parallel` batches at a time; each file comes back once, with what became of it.
-pub(super) fn delete_files(
-    table: &CloudTable,
-    paths: Vec<String>,
-    parallel: usize,
-) -> DeleteStream<'_> {
-    let batches: Vec<Vec<String>> = paths.chunks(BATCH).map(<[String]>::to_vec).collect();
-    stream::iter(batches)
-        .map(move |batch| async move {
-            let keys = batch.iter().map(|path| table.key(path)).collect();
-            let outcomes = delete_keys(table, keys).await;
-            stream::iter(batch.into_iter().zip(outcomes))
-        })
-        .buffer_unordered(parallel.max(1))
-        .flatten()
-        .boxed()
-}
-
-/// Deletes one file. Object stores do not say whether there was something; where it matters, the caller asks before.
-pub(super) async fn delete_one(table: &CloudTable, key: Path) -> Result<DeleteOutcome> {
-    match delete_keys(table, vec![key]).await.pop() {
-        Some(outcome) => outcome,
-        None => Ok(DeleteOutcome::Missing),
-    }
-}
-
-/// What one try made of a key.
-enum Tried {
-    Gone(DeleteOutcome),
-    /// Not known to be gone: it may be tried again, unless the refusal is final.
-    There(Arc<Error>),
-}
-
 /// Deletes keys; the outcomes are in their order. A deletion can be repeated, so what failed for now or is unclear is
-/// tried again.
-async fn delete_keys(table: &CloudTable, keys: Vec<Path>) -> Vec<Result<DeleteOutcome>> {
+/// tried again. `failed` makes the error of a key. Object stores do not say whether there was something; where it matters,
+/// the caller asks before.
+pub(super) async fn delete_keys(
+    store: &Arc<dyn ObjectStore>,
+    limits: Limits,
+    keys: &[Path],
+    failed: impl Fn(&Path, &Error) -> DeltaError,
+) -> Vec<Result<DeleteOutcome>> {
     let mut outcomes: Vec<Option<Result<DeleteOutcome>>> = keys.iter().map(|_| None).collect();
     let mut pending: Vec<usize> = (0..keys.len()).collect();
     let mut failing = None;
     let mut number = 0;
     while !pending.is_empty() {
         let asked: Vec<Path> = pending.iter().map(|at| keys[*at].clone()).collect();
-        let tried = try_batch(table, asked).await;
+        let tried = try_batch(store, asked).await;
         let since = *failing.get_or_insert_with(Instant::now);
-        let pause = table.limits.pause(number, since);
+        let pause = limits.pause(number, since);
         let mut again = Vec::new();
         for (at, tried) in pending.into_iter().zip(tried) {
             outcomes[at] = Some(match tried {
@@ -69,7 +42,7 @@ async fn delete_keys(table: &CloudTable, keys: Vec<Path>) -> Vec<Result<DeleteOu
                     if pause.is_some() && !is_final(&error) {
                         again.push(at);
                     }
-                    Err(table.failed("delete", &keys[at], &error))
+                    Err(failed(&keys[at], &error))
                 }
             });
         }
@@ -82,10 +55,17 @@ async fn delete_keys(table: &CloudTable, keys: Vec<Path>) -> Vec<Result<DeleteOu
     outcomes.into_iter().flatten().collect()
 }
 
+/// What one try made of a key.
+enum Tried {
+    Gone(DeleteOutcome),
+    /// Not known to be gone: it may be tried again, unless the refusal is final.
+    There(Arc<Error>),
+}
+
 /// One try of all keys, in their order.
-async fn try_batch(table: &CloudTable, keys: Vec<Path>) -> Vec<Tried> {
+async fn try_batch(store: &Arc<dyn ObjectStore>, keys: Vec<Path>) -> Vec<Tried> {
     let asked = stream::iter(keys.clone().into_iter().map(Ok)).boxed();
-    let results: Vec<_> = table.store.delete_stream(asked).collect().await;
+    let results: Vec<_> = store.delete_stream(asked).collect().await;
     // One answer for each key, in their order: the store's promise, kept unless a request fails as a whole.
     if results.len() == keys.len() {
         return results.into_iter().map(tried).collect();

@@ -1,12 +1,11 @@
 //! How long requests to an object store may take, and how often they are repeated.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
 use object_store::{BackoffConfig, RetryConfig};
 use tokio::time::Instant;
-
-use super::options::CloudOptions;
 
 /// The bounds of one operation. Each is an option in any case, with or without `aws_` or `azure_` in front, and a variable
 /// of the environment with it (`AWS_RETRY_TIMEOUT`).
@@ -48,7 +47,7 @@ impl Limits {
     ///
     /// # Errors
     /// A value that is no number or no duration (`30s`, `500ms`, `2 minutes`).
-    pub(super) fn of(options: &CloudOptions) -> Result<Limits> {
+    pub(super) fn of(options: &BTreeMap<String, String>) -> Result<Limits> {
         let mut limits = Limits::default();
         let find = |name: &str| find(options, name);
         if let Some((name, text)) = find("retry_timeout") {
@@ -89,7 +88,7 @@ impl Limits {
     }
 }
 
-fn find(options: &CloudOptions, name: &str) -> Option<(String, String)> {
+fn find(options: &BTreeMap<String, String>, name: &str) -> Option<(String, String)> {
     let mine = |key: &str| {
         let key = key.to_lowercase();
         let bare = key
@@ -137,9 +136,9 @@ fn wrong(name: &str, text: &str) -> DeltaError {
 mod tests {
     use std::time::Duration;
 
-    use super::{CloudOptions, Limits, duration};
+    use super::{BTreeMap, Limits, duration};
 
-    fn of(pairs: &[(&str, &str)]) -> CloudOptions {
+    fn of(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
         pairs
             .iter()
             .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))

@@ -13,7 +13,7 @@ use object_store::{
 };
 use tokio::time::Instant;
 
-use super::deletes::{BATCH, delete_files, delete_one};
+use super::deletes::{BATCH, delete_keys};
 use super::failure::{is_final, to_delta};
 use super::limits::Limits;
 use super::listing::listing;
@@ -27,9 +27,9 @@ use crate::{
 /// A table's view of the store.
 #[derive(Debug, Clone)]
 pub(super) struct CloudTable {
-    pub(super) store: Arc<dyn ObjectStore>,
+    store: Arc<dyn ObjectStore>,
     root: TableRoot,
-    pub(super) limits: Limits,
+    limits: Limits,
 }
 
 impl CloudTable {
@@ -41,7 +41,7 @@ impl CloudTable {
         }
     }
 
-    pub(super) fn key(&self, relative: &str) -> Path {
+    fn key(&self, relative: &str) -> Path {
         to_object_path(&self.root.absolute(relative))
     }
 
@@ -49,12 +49,7 @@ impl CloudTable {
         self.key(&format!("{LOG_DIR}/{name}"))
     }
 
-    pub(super) fn failed(
-        &self,
-        operation: &str,
-        key: &Path,
-        error: &object_store::Error,
-    ) -> DeltaError {
+    fn failed(&self, operation: &str, key: &Path, error: &object_store::Error) -> DeltaError {
         to_delta(operation, &self.root.place(&from_object_path(key)), error)
     }
 
@@ -146,6 +141,16 @@ impl CloudTable {
             "the store did not say whether the file was made: check that the endpoint answers, look with DESCRIBE HISTORY \
              whether the statement took effect, and run it again if it did not",
         )
+    }
+
+    async fn remove(&self, keys: &[Path]) -> Vec<Result<DeleteOutcome>> {
+        let failed = |key: &Path, error: &object_store::Error| self.failed("delete", key, error);
+        delete_keys(&self.store, self.limits, keys, failed).await
+    }
+
+    async fn remove_one(&self, key: Path) -> Result<DeleteOutcome> {
+        let outcome = self.remove(&[key]).await.pop();
+        outcome.unwrap_or(Ok(DeleteOutcome::Missing))
     }
 
     /// Objects below a folder in the store's order, without the markers that stand for folders.
@@ -244,7 +249,7 @@ impl LogStore for CloudTable {
     async fn delete(&self, name: &str) -> Result<DeleteOutcome> {
         let key = self.log_key(name);
         match self.head(&key).await? {
-            Some(_) => delete_one(self, key).await,
+            Some(_) => self.remove_one(key).await,
             None => Ok(DeleteOutcome::Missing),
         }
     }
@@ -322,7 +327,7 @@ impl DataStore for CloudTable {
     }
 
     async fn delete_file(&self, path: &str) -> Result<DeleteOutcome> {
-        delete_one(self, self.key(path)).await
+        self.remove_one(self.key(path)).await
     }
 
     fn batch_size(&self) -> usize {
@@ -330,7 +335,15 @@ impl DataStore for CloudTable {
     }
 
     fn delete_files(&self, paths: Vec<String>, parallel: usize) -> DeleteStream<'_> {
-        delete_files(self, paths, parallel)
+        let batches: Vec<Vec<String>> = paths.chunks(BATCH).map(<[String]>::to_vec).collect();
+        stream::iter(batches)
+            .map(move |batch| async move {
+                let keys: Vec<Path> = batch.iter().map(|path| self.key(path)).collect();
+                stream::iter(batch.into_iter().zip(self.remove(&keys).await))
+            })
+            .buffer_unordered(parallel.max(1))
+            .flatten()
+            .boxed()
     }
 
     async fn delete_empty_dir(&self, _path: &str) -> Result<DirOutcome> {

@@ -1,9 +1,9 @@
 //! Web addresses of S3, Azure and OneLake as places: each names a bucket or container in its host or its path.
 
 use deltaic_protocol::error::{DeltaError, Result};
+use percent_encoding::percent_decode_str;
 
 use super::{Scheme, no_backend};
-use crate::decode_uri_path;
 
 /// A place that a web address names.
 pub(super) struct Place {
@@ -22,7 +22,9 @@ pub(super) fn place(location: &str, rest: &str) -> Result<Place> {
     }
     let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
     let host = host.to_lowercase();
-    let path = decode_uri_path(path)?;
+    let path = percent_decode_str(path)
+        .decode_utf8()
+        .map_err(|error| not_text(location).with_source(error))?;
     if let Some(of_aws) = host.strip_suffix(".amazonaws.com") {
         return s3(location, of_aws, &path);
     }
@@ -96,6 +98,14 @@ pub(super) fn private_endpoint(host: &str) -> Option<String> {
     let names = host.strip_suffix(".fabric.microsoft.com")?;
     (names.split('.').count() > 2)
         .then(|| format!("https://{}", host.replacen(".dfs.", ".blob.", 1)))
+}
+
+fn not_text(location: &str) -> DeltaError {
+    DeltaError::unclassed(
+        "java.net.URISyntaxException",
+        format!("The escapes in {location} are not UTF-8"),
+    )
+    .with_path(location)
 }
 
 /// A query may be a signature: it is not repeated.
