@@ -23,6 +23,9 @@ const CLIENTS: [&str; 2] = ["boto3==1.43.106", "azure-storage-blob==12.31.1"];
 const ACCOUNT: &str = "deltaictest";
 const KEY: &str = "ZGVsdGFpYy10ZXN0LWtleS0wMTIzNDU2Nzg5YWJjZGU=";
 const BUCKET: &str = "deltaic";
+/// The account and a workspace of OneLake, before which tests put the rules of `deltaic_testing::onelake`.
+const ONELAKE: &str = "onelake";
+const WORKSPACE: &str = "0b1a6a2e-5c1d-4f4e-9d63-1f0f6d2f7a10";
 
 /// How long a server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -207,6 +210,14 @@ fn variables(servers: &[Server]) -> BTreeMap<String, String> {
                 ),
             ),
         };
+        if server.name == "azurite" {
+            out.insert(
+                "DELTAIC_TEST_ONELAKE".to_owned(),
+                format!(
+                    "location=abfss://{WORKSPACE}@{ONELAKE}.dfs.fabric.microsoft.com azure_storage_endpoint={address}/{ONELAKE} azure_storage_account_key={KEY}"
+                ),
+            );
+        }
         out.insert(name.to_owned(), text);
     }
     out
@@ -268,7 +279,10 @@ fn azurite() -> Outcome<Server> {
     started("azurite", |port, data| {
         let mut command = Command::new(&program);
         command
-            .env("AZURITE_ACCOUNTS", format!("{ACCOUNT}:{KEY}"))
+            .env(
+                "AZURITE_ACCOUNTS",
+                format!("{ACCOUNT}:{KEY};{ONELAKE}:{KEY}"),
+            )
             .args(["--blobPort", &port.to_string(), "--inMemoryPersistence"])
             .args(["--silent", "--disableTelemetry", "--skipApiVersionCheck"])
             .current_dir(data);
@@ -333,9 +347,10 @@ fn make_buckets(python: &Path, servers: &[Server]) -> Outcome {
     let program = format!(
         "import boto3, azure.storage.blob as b\n\
          boto3.client('s3', endpoint_url='http://127.0.0.1:{}', aws_access_key_id='test', aws_secret_access_key='test', region_name='us-east-1').create_bucket(Bucket='{BUCKET}')\n\
-         b.BlobServiceClient('http://127.0.0.1:{}/{ACCOUNT}', credential='{KEY}').create_container('{BUCKET}')\n",
+         b.BlobServiceClient('http://127.0.0.1:{azurite}/{ACCOUNT}', credential='{KEY}').create_container('{BUCKET}')\n\
+         b.BlobServiceClient('http://127.0.0.1:{azurite}/{ONELAKE}', credential='{KEY}').create_container('{WORKSPACE}')\n",
         port("ministack"),
-        port("azurite"),
+        azurite = port("azurite"),
     );
     let output = Command::new(python)
         .args(["-c", &program])
