@@ -1,7 +1,6 @@
 //! Where a run keeps its warehouse: on the local disk, in memory, or on an object store of a test server. The directives of
 //! scenarios see its files through [`Files`].
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,6 +12,7 @@ use clap::ValueEnum;
 use deltaic_session::SessionBuilder;
 use deltaic_storage::cloud::CloudBackend;
 use deltaic_storage::{StorageFactory, StorageOptions, TableStore, to_object_path};
+use deltaic_testing::{Proxy, Server, onelake};
 use futures::TryStreamExt;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -107,6 +107,8 @@ pub struct Place {
     aged: Option<Arc<AgedStore>>,
     conf: Vec<(String, String)>,
     store: Store,
+    /// What makes an Azure server behave as OneLake does.
+    onelake: Option<Proxy>,
 }
 
 impl Place {
@@ -127,6 +129,7 @@ impl Place {
             aged: None,
             conf: Vec::new(),
             store,
+            onelake: None,
         };
         let name = place.name().to_owned();
         let Some(variable) = store.variable() else {
@@ -135,20 +138,19 @@ impl Place {
             }
             return Ok(place);
         };
-        let text = std::env::var(variable).map_err(|_| {
-            format!("{variable} names no server: cargo xtask conformance --store starts one")
-        })?;
-        let mut cloud: BTreeMap<String, String> = text
-            .split_whitespace()
-            .filter_map(|pair| pair.split_once('='))
-            .map(|(key, value)| (key.to_owned(), value.to_owned()))
-            .collect();
-        let base = cloud
-            .remove("location")
-            .ok_or(format!("{variable} has no location"))?;
-        place.location = format!("{base}/{name}");
+        let mut server = Server::named(variable)?;
+        if store == Store::Onelake {
+            let rules = onelake::rules(onelake::Options::default());
+            let proxy = Proxy::start(&server.upstream()?, rules).map_err(|e| e.to_string())?;
+            server = server.through(&proxy);
+            place.onelake = Some(proxy);
+        }
+        place.location = match store {
+            Store::Onelake => format!("{}/lh.Lakehouse/Tables/{name}", server.location),
+            _ => format!("{}/{name}", server.location),
+        };
         let options = StorageOptions {
-            cloud,
+            cloud: server.options,
             ..StorageOptions::default()
         };
         let plain = StorageFactory::new(&options);

@@ -18,8 +18,10 @@ mod log;
 pub mod onelake;
 mod proxy;
 mod rule;
+mod server;
 
 pub use http::RequestHead;
 pub use log::{KeyClass, Request, RequestLog};
 pub use proxy::Proxy;
 pub use rule::{Action, Answer, Rule};
+pub use server::Server;
