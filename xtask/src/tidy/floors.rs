@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::metadata::Metadata;
 
-/// Floor of each crate; `conformance` stands above all, `xtask` imports none.
+/// Floor of each crate; `conformance` stands above all, `xtask` imports none, `crosscheck` stands beside the floors that it
+/// tests.
 const FLOORS: &[(&str, u8)] = &[
     ("deltaic-protocol", 0),
     ("deltaic-storage", 1),
@@ -18,6 +19,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("deltaic-connect", 6),
     ("deltaic-cli", 7),
     ("deltaic-conformance", 8),
+    ("deltaic-crosscheck", 3),
     ("xtask", 0),
 ];
 
