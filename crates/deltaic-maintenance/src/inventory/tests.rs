@@ -230,12 +230,15 @@ async fn a_file_of_many_pieces_loses_no_row() {
     );
 }
 
-/// A Parquet file of (bucket, key, size, is_latest, is_delete_marker), all of one time.
-fn parquet(rows: &[(&str, &str, Option<i64>, bool, bool)], times: ArrayRef) -> Vec<u8> {
-    let texts = |of: fn(&(&str, &str, Option<i64>, bool, bool)) -> String| {
+/// Bucket, key, size, `is_latest`, `is_delete_marker`.
+type Object<'a> = (&'a str, &'a str, Option<i64>, bool, bool);
+
+/// A Parquet file of rows.
+fn parquet(rows: &[Object], times: ArrayRef) -> Vec<u8> {
+    let texts = |of: fn(&Object) -> String| {
         Arc::new(StringArray::from_iter_values(rows.iter().map(of))) as ArrayRef
     };
-    let flags = |of: fn(&(&str, &str, Option<i64>, bool, bool)) -> bool| {
+    let flags = |of: fn(&Object) -> bool| {
         Arc::new(BooleanArray::from_iter(
             rows.iter().map(|row| Some(of(row))),
         )) as ArrayRef
