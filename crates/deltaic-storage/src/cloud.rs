@@ -6,6 +6,7 @@
 mod failure;
 mod options;
 mod stores;
+mod versioning;
 
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use deltaic_protocol::error::Result;
 use object_store::ObjectStore;
 
 pub use options::{CloudOptions, is_cloud_option};
+pub use versioning::{Versioning, versioning};
 
 use crate::root::{Scheme, TableRoot};
 use crate::table::TableStore;

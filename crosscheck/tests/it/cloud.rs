@@ -7,6 +7,7 @@ mod aws;
 mod azure;
 mod checks;
 mod server;
+mod versions;
 
 use aws::Aws;
 use azure::Azure;

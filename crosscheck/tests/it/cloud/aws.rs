@@ -6,7 +6,10 @@ use std::ops::Range;
 use aws_sdk_s3::Client;
 use aws_sdk_s3::config::{BehaviorVersion, Credentials, Region};
 use aws_sdk_s3::primitives::ByteStream;
-use aws_sdk_s3::types::{CompletedMultipartUpload, CompletedPart};
+use aws_sdk_s3::types::{
+    BucketVersioningStatus, ChecksumAlgorithm, CompletedMultipartUpload, CompletedPart,
+    VersioningConfiguration,
+};
 
 use super::checks::Vendor;
 use super::server::Server;
@@ -37,6 +40,41 @@ impl Aws {
             client: Client::from_conf(config),
             bucket: server.bucket(),
         }
+    }
+}
+
+impl Aws {
+    /// Makes a further bucket.
+    pub async fn create_bucket(&self, bucket: &str) {
+        self.client
+            .create_bucket()
+            .bucket(bucket)
+            .send()
+            .await
+            .unwrap();
+    }
+
+    pub async fn set_versioning(&self, bucket: &str, status: BucketVersioningStatus) {
+        let versioning = VersioningConfiguration::builder().status(status).build();
+        self.client
+            .put_bucket_versioning()
+            .bucket(bucket)
+            .versioning_configuration(versioning)
+            .send()
+            .await
+            .unwrap();
+    }
+
+    /// Versions that are kept, delete markers not counted.
+    pub async fn versions(&self, bucket: &str) -> usize {
+        let found = self
+            .client
+            .list_object_versions()
+            .bucket(bucket)
+            .send()
+            .await
+            .unwrap();
+        found.versions().len()
     }
 }
 
@@ -76,6 +114,7 @@ impl Vendor for Aws {
         let begun = self
             .client
             .create_multipart_upload()
+            .checksum_algorithm(ChecksumAlgorithm::Crc32)
             .bucket(&self.bucket)
             .key(key)
             .send()
@@ -87,6 +126,7 @@ impl Vendor for Aws {
             let part = self
                 .client
                 .upload_part()
+                .checksum_algorithm(ChecksumAlgorithm::Crc32)
                 .bucket(&self.bucket)
                 .key(key)
                 .upload_id(id)

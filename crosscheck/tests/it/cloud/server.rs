@@ -48,13 +48,22 @@ impl Server {
 
     /// A table of its own, whose location needs quoting in most places.
     pub fn table(&self) -> TableStore {
+        self.table_below(&self.location)
+    }
+
+    /// The same in another bucket of the server.
+    pub fn table_in(&self, bucket: &str) -> TableStore {
+        self.table_below(&format!("s3://{bucket}"))
+    }
+
+    fn table_below(&self, location: &str) -> TableStore {
         let options = StorageOptions {
             cloud: self.options.clone(),
             ..StorageOptions::default()
         };
         let run = uuid::Uuid::new_v4();
         StorageFactory::new(&options)
-            .open(&format!("{}/{run}/t 1%20+ü", self.location))
+            .open(&format!("{location}/{run}/t 1%20+ü"))
             .unwrap()
     }
 }
