@@ -6,6 +6,7 @@
 mod aws;
 mod azure;
 mod checks;
+mod sas;
 mod server;
 mod versions;
 
