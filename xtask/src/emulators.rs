@@ -1,34 +1,23 @@
 //! `cargo xtask emulators`: servers that speak S3 and Azure, for tests. Each is pinned, installed once into the cache
 //! folder, started on a free port of this machine with its data in a temporary folder, and named to tests by variables.
 
+mod buckets;
+mod install;
+mod place;
+mod process;
+mod servers;
+
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 
-use crate::shell::{Outcome, cache_folder, step, timed};
-
-const MINISTACK: &str = "ministack==1.5.33";
-const AZURITE: &str = "azurite@3.37.0";
-/// The vendors' own clients: they make buckets and containers, and check what Deltaic wrote.
-const CLIENTS: [&str; 2] = ["boto3==1.43.106", "azure-storage-blob==12.31.1"];
-
-/// The account and its key are known to nobody else than the emulator that is started with them.
-const ACCOUNT: &str = "deltaictest";
-const KEY: &str = "ZGVsdGFpYy10ZXN0LWtleS0wMTIzNDU2Nzg5YWJjZGU=";
-const BUCKET: &str = "deltaic";
-/// The account and a workspace of OneLake, before which tests put the rules of `deltaic_testing::onelake`.
-const ONELAKE: &str = "onelake";
-const WORKSPACE: &str = "0b1a6a2e-5c1d-4f4e-9d63-1f0f6d2f7a10";
-
-/// How long a server may take to answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+use self::process::{Running, sweep};
+use self::servers::Server;
+use crate::shell::{Outcome, step, timed};
 
 /// What to do.
 #[derive(Args)]
@@ -39,104 +28,119 @@ pub struct Options {
 
 #[derive(Subcommand)]
 enum What {
-    /// Start the servers and print the variables that name them
-    Start,
-    /// Stop servers that `start` has started
+    /// Start servers and print the variables that name them. Example: cargo xtask emulators start --server minio,azurite
+    Start(Choice),
+    /// Stop servers that `start` has started, and remove their data. Example: cargo xtask emulators stop
     Stop,
-    /// Say which servers run
+    /// Say which servers run, and their variables. Example: cargo xtask emulators status
     Status,
-    /// Start servers, run a command with their variables, stop them. Example: cargo xtask emulators run -- cargo test -p deltaic-storage cloud
+    /// Start servers, run a command with their variables, stop them. Example: cargo xtask emulators run --server
+    /// seaweedfs,azurite -- cargo test --workspace --test it cloud
     Run {
+        #[command(flatten)]
+        choice: Choice,
         #[arg(last = true, required = true)]
         command: Vec<String>,
     },
 }
 
+#[derive(Args)]
+struct Choice {
+    /// The servers, one of each kind: ministack, seaweedfs, minio, localstack (S3); azurite (Azure);
+    /// rclone (takes conditions and ignores them)
+    #[arg(
+        long = "server",
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        value_parser = servers::named,
+        default_values = servers::DEFAULT
+    )]
+    servers: Vec<&'static Server>,
+}
+
 /// Servers that run in the background.
 #[derive(Serialize, Deserialize, Default)]
+#[serde(default)]
 struct State {
-    processes: BTreeMap<String, u32>,
+    servers: Vec<Background>,
     variables: BTreeMap<String, String>,
 }
 
-struct Server {
-    name: &'static str,
-    child: Child,
-    port: u16,
-    folder: PathBuf,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        let _ = fs::remove_dir_all(&self.folder);
-    }
+#[derive(Serialize, Deserialize)]
+struct Background {
+    name: String,
+    id: u32,
+    leavings: Vec<PathBuf>,
 }
 
 /// Run the command.
 pub fn run(options: &Options) -> Outcome {
     match &options.command {
-        What::Start => start(),
+        What::Start(choice) => start(choice),
         What::Stop => stop(),
         What::Status => status(),
-        What::Run { command } => with_servers(command),
+        What::Run { choice, command } => with_servers(choice, command),
     }
 }
 
 /// Runs a command with servers of its own.
-fn with_servers(command: &[String]) -> Outcome {
+fn with_servers(choice: &Choice, command: &[String]) -> Outcome {
     let [program, arguments @ ..] = command else {
         return Err("no command".to_owned());
     };
-    serve(|variables| {
-        step(
-            "with emulators",
-            Command::new(program).args(arguments).envs(variables),
-        )
-    })
+    let servers = timed("emulators", || all(&choice.servers))?;
+    step(
+        "with emulators",
+        Command::new(program)
+            .args(arguments)
+            .envs(variables(&servers)),
+    )
 }
 
-/// Does something while servers run, with the variables that name them.
+/// Does something while the default servers run, with the variables that name them.
 pub fn serve(work: impl FnOnce(BTreeMap<String, String>) -> Outcome) -> Outcome {
-    let servers = timed("emulators", all)?;
+    let wanted = servers::DEFAULT
+        .iter()
+        .map(|name| servers::named(name))
+        .collect::<Outcome<Vec<_>>>()?;
+    let servers = timed("emulators", || all(&wanted))?;
     work(variables(&servers))
 }
 
-fn start() -> Outcome {
-    if !read_state()?.processes.is_empty() {
+fn start(choice: &Choice) -> Outcome {
+    if !read_state()?.servers.is_empty() {
         return Err("servers run already: cargo xtask emulators stop".to_owned());
     }
-    let servers = timed("emulators", all)?;
+    let servers = timed("emulators", || all(&choice.servers))?;
     let state = State {
-        processes: servers
+        servers: servers
             .iter()
-            .map(|server| (server.name.to_owned(), server.child.id()))
+            .map(|running| Background {
+                name: running.server.name.to_owned(),
+                id: running.child.id(),
+                leavings: running.leavings(),
+            })
             .collect(),
         variables: variables(&servers),
     };
-    for (key, value) in &state.variables {
-        println!("export {key}='{value}'");
-    }
     let text = serde_json::to_string_pretty(&state).map_err(|e| e.to_string())?;
     fs::write(state_file()?, text).map_err(|e| e.to_string())?;
     // They outlive this command.
     servers.into_iter().for_each(std::mem::forget);
+    print_variables(&state);
     Ok(())
 }
 
 fn stop() -> Outcome {
     let state = read_state()?;
-    for (name, id) in &state.processes {
-        let ended = Command::new("kill").arg(id.to_string()).status();
-        println!(
-            "{name} ({id}): {}",
-            if ended.is_ok_and(|s| s.success()) {
-                "stopped"
-            } else {
-                "was not there"
-            }
-        );
+    for server in &state.servers {
+        let ended = Command::new("kill").arg(server.id.to_string()).status();
+        let said = match ended.is_ok_and(|status| status.success()) {
+            true => "stopped",
+            false => "was not there",
+        };
+        println!("{} ({}): {said}", server.name, server.id);
+        sweep(&server.leavings);
     }
     let _ = fs::remove_file(state_file()?);
     Ok(())
@@ -144,31 +148,32 @@ fn stop() -> Outcome {
 
 fn status() -> Outcome {
     let state = read_state()?;
-    if state.processes.is_empty() {
+    if state.servers.is_empty() {
         println!("no servers");
     }
-    for (name, id) in &state.processes {
+    for server in &state.servers {
         let there = Command::new("kill")
-            .args(["-0", &id.to_string()])
+            .args(["-0", &server.id.to_string()])
             .stderr(Stdio::null())
             .status();
-        println!(
-            "{name} ({id}): {}",
-            if there.is_ok_and(|s| s.success()) {
-                "runs"
-            } else {
-                "is gone"
-            }
-        );
+        let said = match there.is_ok_and(|status| status.success()) {
+            true => "runs",
+            false => "is gone",
+        };
+        println!("{} ({}): {said}", server.name, server.id);
     }
-    for (key, value) in &state.variables {
-        println!("export {key}='{value}'");
-    }
+    print_variables(&state);
     Ok(())
 }
 
+fn print_variables(state: &State) {
+    for (key, value) in &state.variables {
+        println!("export {key}='{value}'");
+    }
+}
+
 fn state_file() -> Outcome<PathBuf> {
-    Ok(folder()?.join("state.json"))
+    Ok(install::folder()?.join("state.json"))
 }
 
 fn read_state() -> Outcome<State> {
@@ -178,190 +183,29 @@ fn read_state() -> Outcome<State> {
     }
 }
 
-fn folder() -> Outcome<PathBuf> {
-    let folder = cache_folder()?.join("emulators");
-    fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    Ok(folder)
-}
-
-fn all() -> Outcome<Vec<Server>> {
-    let python = python()?;
-    let servers = vec![ministack(&python)?, azurite()?];
-    make_buckets(&python, &servers)?;
-    Ok(servers)
+/// Installs and starts servers, and makes the bucket or container of each.
+fn all(wanted: &[&'static Server]) -> Outcome<Vec<Running>> {
+    for (at, server) in wanted.iter().enumerate() {
+        if let Some(other) = wanted[..at].iter().find(|w| w.variable == server.variable) {
+            return Err(format!(
+                "{} and {} are both {}: choose one",
+                other.name, server.name, server.variable
+            ));
+        }
+    }
+    let mut running = Vec::new();
+    for server in wanted {
+        running.push(Running::start(server)?);
+    }
+    buckets::make(&running)?;
+    Ok(running)
 }
 
 /// What tests are told.
-fn variables(servers: &[Server]) -> BTreeMap<String, String> {
-    let mut out = BTreeMap::new();
-    for server in servers {
-        let address = format!("http://127.0.0.1:{}", server.port);
-        let (name, text) = match server.name {
-            "azurite" => (
-                "DELTAIC_TEST_AZURE",
-                format!(
-                    "location=abfss://{BUCKET}@{ACCOUNT}.dfs.core.windows.net azure_storage_endpoint={address}/{ACCOUNT} azure_storage_account_key={KEY}"
-                ),
-            ),
-            _ => (
-                "DELTAIC_TEST_S3",
-                format!(
-                    "location=s3://{BUCKET} aws_endpoint={address} aws_access_key_id=test aws_secret_access_key=test aws_region=us-east-1"
-                ),
-            ),
-        };
-        if server.name == "azurite" {
-            out.insert(
-                "DELTAIC_TEST_ONELAKE".to_owned(),
-                format!(
-                    "location=abfss://{WORKSPACE}@{ONELAKE}.dfs.fabric.microsoft.com azure_storage_endpoint={address}/{ONELAKE} azure_storage_account_key={KEY}"
-                ),
-            );
-        }
-        out.insert(name.to_owned(), text);
-    }
-    out
-}
-
-/// The Python of the environment in which MiniStack and the vendors' clients are.
-fn python() -> Outcome<PathBuf> {
-    let place = folder()?.join("python");
-    let python = place.join("bin").join("python");
-    let stamp = place.join("installed");
-    let wanted = format!("{MINISTACK} {}", CLIENTS.join(" "));
-    if fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
-        return Ok(python);
-    }
-    let install = format!(
-        "python3 -m venv {0} && {0}/bin/pip install {wanted}",
-        place.display()
-    );
-    step(
-        "virtual environment",
-        Command::new("python3").args(["-m", "venv"]).arg(&place),
-    )
-    .map_err(|e| format!("{e}; try: {install}"))?;
-    let mut pip = Command::new(place.join("bin").join("pip"));
-    pip.args(["install", "--quiet", MINISTACK]).args(CLIENTS);
-    step("MiniStack and clients", &mut pip).map_err(|e| format!("{e}; try: {install}"))?;
-    fs::write(stamp, wanted).map_err(|e| e.to_string())?;
-    Ok(python)
-}
-
-fn ministack(python: &Path) -> Outcome<Server> {
-    let program = python.with_file_name("ministack");
-    started("ministack", |port, data| {
-        let mut command = Command::new(&program);
-        command
-            .env("BIND_HOST", "127.0.0.1")
-            .env("GATEWAY_PORT", port.to_string())
-            .env("SERVICES", "s3")
-            .env("TMPDIR", data);
-        command
-    })
-}
-
-fn azurite() -> Outcome<Server> {
-    let place = folder()?.join(AZURITE.replace('@', "-"));
-    let program = place.join("node_modules/.bin/azurite-blob");
-    if !program.exists() {
-        let mut npm = Command::new("npm");
-        npm.args(["install", "--silent", "--no-audit", "--prefix"])
-            .arg(&place)
-            .arg(AZURITE);
-        step("Azurite", &mut npm).map_err(|e| {
-            format!(
-                "{e}; try: npm install --prefix {} {AZURITE}",
-                place.display()
-            )
-        })?;
-    }
-    started("azurite", |port, data| {
-        let mut command = Command::new(&program);
-        command
-            .env(
-                "AZURITE_ACCOUNTS",
-                format!("{ACCOUNT}:{KEY};{ONELAKE}:{KEY}"),
-            )
-            .args(["--blobPort", &port.to_string(), "--inMemoryPersistence"])
-            .args(["--silent", "--disableTelemetry", "--skipApiVersionCheck"])
-            .current_dir(data);
-        command
-    })
-}
-
-/// Starts a server on a free port and waits until it answers.
-fn started(name: &'static str, command: impl Fn(u16, &Path) -> Command) -> Outcome<Server> {
-    let port = TcpListener::bind("127.0.0.1:0")
-        .and_then(|listener| listener.local_addr())
-        .map_err(|e| format!("no free port: {e}"))?
-        .port();
-    let data = std::env::temp_dir().join(format!("deltaic-{name}-{port}"));
-    fs::create_dir_all(&data).map_err(|e| format!("{}: {e}", data.display()))?;
-    let log = data.join("log");
-    let file = File::create(&log).map_err(|e| e.to_string())?;
-    let errors = file.try_clone().map_err(|e| e.to_string())?;
-    let child = command(port, &data)
-        .stdin(Stdio::null())
-        .stdout(file)
-        .stderr(errors)
-        .spawn()
-        .map_err(|e| format!("{name} does not start: {e}"))?;
-    let server = Server {
-        name,
-        child,
-        port,
-        folder: data,
-    };
-    let until = Instant::now() + PATIENCE;
-    while !answers(port) {
-        if Instant::now() > until {
-            let said = fs::read_to_string(&log).unwrap_or_default();
-            return Err(format!("{name} does not answer on port {port}: {said}"));
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    println!("   {name} on port {port}");
-    Ok(server)
-}
-
-/// Whether an HTTP server answers; what it says does not matter.
-fn answers(port: u16) -> bool {
-    let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else {
-        return false;
-    };
-    let asked = stream
-        .set_read_timeout(Some(Duration::from_secs(2)))
-        .and_then(|()| stream.write_all(b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n"));
-    let mut head = [0; 5];
-    asked.is_ok() && stream.read_exact(&mut head).is_ok() && head == *b"HTTP/"
-}
-
-fn make_buckets(python: &Path, servers: &[Server]) -> Outcome {
-    let port = |name: &str| {
-        servers
-            .iter()
-            .find(|server| server.name == name)
-            .map_or(0, |server| server.port)
-    };
-    let program = format!(
-        "import boto3, azure.storage.blob as b\n\
-         boto3.client('s3', endpoint_url='http://127.0.0.1:{}', aws_access_key_id='test', aws_secret_access_key='test', region_name='us-east-1').create_bucket(Bucket='{BUCKET}')\n\
-         b.BlobServiceClient('http://127.0.0.1:{azurite}/{ACCOUNT}', credential='{KEY}').create_container('{BUCKET}')\n\
-         b.BlobServiceClient('http://127.0.0.1:{azurite}/{ONELAKE}', credential='{KEY}').create_container('{WORKSPACE}')\n",
-        port("ministack"),
-        azurite = port("azurite"),
-    );
-    let output = Command::new(python)
-        .args(["-c", &program])
-        .output()
-        .map_err(|e| format!("{}: {e}", python.display()))?;
-    if output.status.success() {
-        Ok(())
-    } else {
-        Err(format!(
-            "the buckets cannot be made: {}",
-            String::from_utf8_lossy(&output.stderr)
-        ))
-    }
+fn variables(servers: &[Running]) -> BTreeMap<String, String> {
+    servers
+        .iter()
+        .flat_map(buckets::named)
+        .map(|(name, text)| (name.to_owned(), text))
+        .collect()
 }

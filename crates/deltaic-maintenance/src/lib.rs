@@ -8,6 +8,7 @@ pub mod constraints;
 pub mod detail;
 mod facts;
 pub mod history;
+pub mod inventory;
 pub mod properties;
 pub mod restore;
 pub mod travel;

@@ -25,6 +25,7 @@ use deltaic_protocol::error::Result;
 use deltaic_storage::TableStore;
 use futures::stream::BoxStream;
 
+pub(crate) use candidates::nested_table_of;
 pub use candidates::{Candidate, Candidates, Found};
 pub use hidden::HiddenNames;
 pub use keep::Keep;

@@ -23,6 +23,7 @@ mod listing;
 mod options;
 mod plain;
 mod stores;
+mod versioning;
 mod wire;
 
 use std::sync::Arc;
@@ -32,6 +33,7 @@ use object_store::ObjectStore;
 
 use limits::Limits;
 pub use options::{CloudOptions, is_cloud_option};
+pub use versioning::{Versioning, versioning};
 
 use crate::root::{Scheme, TableRoot};
 use crate::table::TableStore;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::metadata::Metadata;
 
-/// Floor of each crate; `conformance` stands above all, `xtask` and `deltaic-testing` import none.
+/// Floor of each crate; `conformance` stands above all, `xtask` and `deltaic-testing` import none, `crosscheck` stands beside the
+/// floors that it tests.
 const FLOORS: &[(&str, u8)] = &[
     ("deltaic-protocol", 0),
     ("deltaic-storage", 1),
@@ -19,6 +20,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("deltaic-cli", 7),
     ("deltaic-conformance", 8),
     (TESTING, 0),
+    ("deltaic-crosscheck", 3),
     ("xtask", 0),
 ];
 

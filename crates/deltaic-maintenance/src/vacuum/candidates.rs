@@ -198,7 +198,7 @@ fn folders_entered<'a>(previous: &str, path: &'a str) -> impl Iterator<Item = &'
 }
 
 /// The folder whose log an entry is or belongs to, if that is not the listed table's own.
-fn nested_table_of(path: &str) -> Option<&str> {
+pub(crate) fn nested_table_of(path: &str) -> Option<&str> {
     let (at, log) = path
         .match_indices(LOG_DIR)
         .find(|(at, _)| *at > 0 && path.as_bytes()[at - 1] == b'/')?;

@@ -1,16 +1,17 @@
 //! Candidates from an inventory: rows of a table or query instead of a listing (spec: delta, section 2.5).
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use deltaic_command::InventoryRow;
 use deltaic_protocol::error::Result;
 use deltaic_storage::{FileMeta, TableStore};
 use futures::TryStreamExt;
 
-use super::candidates::{Candidates, Found};
+use super::candidates::{Candidates, Found, nested_table_of};
 use super::{HiddenNames, InventoryStream, Keep};
 
-/// Takes the rows that lie below the table; of several rows for one path the newest counts.
+/// Takes the rows that lie below the table; of several rows for one path the newest counts. Tables below this one are
+/// known by their logs, as in a listing.
 ///
 /// # Errors
 /// The rows cannot be read to their end.
@@ -22,10 +23,17 @@ pub(super) async fn find(
     keep: &Keep,
 ) -> Result<Found> {
     let mut newest: HashMap<String, FileMeta> = HashMap::new();
+    let mut nested_tables = BTreeSet::new();
     while let Some(row) = rows.try_next().await? {
-        let Some(entry) = entry(table, &row, hidden) else {
+        let Some(entry) = entry(table, &row) else {
             continue;
         };
+        if let Some(nested) = nested_table_of(&entry.path) {
+            nested_tables.insert(nested.to_owned());
+        }
+        if hidden.hides(&entry.path) {
+            continue;
+        }
         match newest.get_mut(&entry.path) {
             Some(known) if known.modified_ms >= entry.modified_ms => {}
             Some(known) => *known = entry,
@@ -35,19 +43,21 @@ pub(super) async fn find(
         }
     }
     let mut candidates = Candidates::new(keep, cutoff_ms);
+    for folder in &nested_tables {
+        candidates.nested_table(folder);
+    }
     for entry in newest.into_values() {
         candidates.push(entry);
     }
     Ok(candidates.finish())
 }
 
-/// The entry of a row, relative to the table; none for rows elsewhere and for hidden names. The log is never touched, at
-/// whatever depth a name of it stands.
-fn entry(table: &TableStore, row: &InventoryRow, hidden: &HiddenNames) -> Option<FileMeta> {
+/// The entry of a row, relative to the table; none for rows elsewhere.
+fn entry(table: &TableStore, row: &InventoryRow) -> Option<FileMeta> {
     let below = row.path.strip_prefix(&format!("{}/", table.root()))?;
     let place = table.data_path(below).ok()?;
     let path = place.relative()?.to_string();
-    if path.is_empty() || hidden.hides(&path) {
+    if path.is_empty() {
         return None;
     }
     Some(FileMeta {
