@@ -36,6 +36,15 @@ impl Server {
         Some(Server { location, options })
     }
 
+    /// The server in the form of a variable.
+    pub fn to_variable(&self) -> String {
+        let mut text = format!("location={}", self.location);
+        for (key, value) in &self.options {
+            text.push_str(&format!(" {key}={value}"));
+        }
+        text
+    }
+
     /// Host and port, for a proxy before it.
     ///
     /// # Errors
@@ -90,9 +99,10 @@ mod tests {
             format!("http://{}/a", proxy.address())
         );
         assert_eq!(
-            (near.location, &near.options["k"][..]),
+            (near.location.clone(), &near.options["k"][..]),
             (server.location, "v")
         );
+        assert_eq!(Server::parse(&near.to_variable()), Some(near.clone()));
         assert_eq!(Server::parse("k=v"), None);
     }
 }

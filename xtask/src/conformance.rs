@@ -37,15 +37,7 @@ pub fn run(options: &Options) -> Outcome {
     if options.record {
         return record(options);
     }
-    let mut words = vec![
-        "run",
-        "--quiet",
-        "--package",
-        "deltaic-conformance",
-        "--bin",
-        "deltaic-conformance",
-        "--",
-    ];
+    let mut words = vec!["run", "--quiet", "--bin", "deltaic-conformance", "--"];
     for (flag, value) in [
         ("--suite", &options.suite),
         ("--case", &options.case),
