@@ -9,7 +9,7 @@
 //!
 //! | option | meaning | unset |
 //! |---|---|---|
-//! | `timeout` | one request, with its body | 30 s, or `retry_timeout` where that is shorter |
+//! | `timeout` | one request, with its body | 30 s, or half of `retry_timeout` where that is less |
 //! | `retry_timeout` | an operation with all its repetitions | 60 s |
 //! | `max_retries` | repetitions of one request | 8 |
 //!

@@ -46,10 +46,7 @@ fn of_refusal(refusal: &Refusal) -> (&'static str, &'static str) {
             "the credentials may not do this here: check their policy (reading a table needs the right to list), and that they \
              have not expired",
         ),
-        404 => (
-            "java.io.FileNotFoundException",
-            "check the name of the bucket or container, and that the endpoint and region are its own",
-        ),
+        404 => (MISSING, BUCKET_HINT),
         _ => (
             IO,
             "the server does not accept the request: check endpoint, region and names",
@@ -57,19 +54,28 @@ fn of_refusal(refusal: &Refusal) -> (&'static str, &'static str) {
     }
 }
 
+const MISSING: &str = "java.io.FileNotFoundException";
+const BUCKET_HINT: &str =
+    "check the name of the bucket or container, and that the endpoint and region are its own";
 const DENIED: &str = "java.nio.file.AccessDeniedException";
 const IO: &str = "java.io.IOException";
 const REGION_HINT: &str = "the bucket is in another region: set aws_region, and the endpoint where it is set, to the bucket's own";
 
 /// The error of an operation on a place.
 pub(super) fn to_delta(operation: &str, place: &str, error: &Error) -> DeltaError {
-    let text = without_queries(&error.to_string());
+    let text = without_queries(&with_cause(error));
     let (java, hint) = match error {
-        Error::NotFound { .. } => {
-            return not_found(place).with_hint(
-                "check the name of the bucket or container, and that the endpoint and region are its own",
-            );
+        // What is written need not be there before; what holds it must.
+        Error::NotFound { .. } if matches!(operation, "create" | "write") => {
+            return DeltaError::unclassed(
+                MISSING,
+                format!("Failed to {operation} {place}: there is no such bucket or container"),
+            )
+            .with_kind(ErrorKind::NotFound)
+            .with_path(place)
+            .with_hint(BUCKET_HINT);
         }
+        Error::NotFound { .. } => return not_found(place).with_hint(BUCKET_HINT),
         Error::PermissionDenied { .. } => (
             DENIED,
             "the credentials may not do this here: check their policy, and that they have not expired",
@@ -91,6 +97,20 @@ pub(super) fn to_delta(operation: &str, place: &str, error: &Error) -> DeltaErro
         .with_kind(ErrorKind::Storage)
         .with_path(place)
         .with_hint(hint)
+}
+
+/// The text of an error with that of its first cause, where it leaves that out.
+fn with_cause(error: &Error) -> String {
+    let text = error.to_string();
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(next) = cause.source() {
+        cause = next;
+    }
+    let cause = cause.to_string();
+    match text.contains(&cause) {
+        true => text,
+        false => format!("{text}: {cause}"),
+    }
 }
 
 /// A text in which the queries of addresses are cut off.

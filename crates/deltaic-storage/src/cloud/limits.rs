@@ -15,7 +15,7 @@ pub(super) struct Limits {
     pub patience: Duration,
     /// `max_retries`: repetitions of a request that was refused or failed for now; 8.
     pub retries: usize,
-    /// `timeout`: how long one request may take; object_store's 30 seconds, or `retry_timeout` where that is shorter.
+    /// `timeout`: how long one request may take; object_store's 30 seconds, or half of `retry_timeout` where that is less.
     pub request: Option<Duration>,
 }
 
@@ -65,7 +65,7 @@ impl Limits {
 
     /// One request's time.
     pub(super) fn request(&self) -> Duration {
-        self.request.unwrap_or(REQUEST.min(self.patience))
+        self.request.unwrap_or(REQUEST.min(self.patience / 2))
     }
 
     /// The wait before our own try of this number (the first is 0) of something that has been failing since then; nothing
@@ -171,7 +171,7 @@ mod tests {
             (limits.patience, limits.retries),
             (Duration::from_secs(4), 2)
         );
-        assert_eq!(limits.request(), Duration::from_secs(4));
+        assert_eq!(limits.request(), Duration::from_secs(2));
         assert_eq!(limits.retry().retry_timeout, Duration::from_secs(2));
         let limits = Limits::of(&of(&[("azure_timeout", "90s")])).unwrap();
         assert_eq!(limits.request(), Duration::from_secs(90));

@@ -143,9 +143,14 @@ impl CloudTable {
         )
     }
 
+    /// Deletes keys; see [`delete_keys`].
     async fn remove(&self, keys: &[Path]) -> Vec<Result<DeleteOutcome>> {
         let failed = |key: &Path, error: &object_store::Error| self.failed("delete", key, error);
-        delete_keys(&self.store, self.limits, keys, failed).await
+        let outcomes = delete_keys(&self.store, self.limits, keys, failed).await;
+        outcomes
+            .into_iter()
+            .map(|outcome| outcome.map(|()| DeleteOutcome::Deleted))
+            .collect()
     }
 
     async fn remove_one(&self, key: Path) -> Result<DeleteOutcome> {
