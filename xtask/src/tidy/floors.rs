@@ -19,7 +19,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("deltaic-connect", 6),
     ("deltaic-cli", 7),
     ("deltaic-conformance", 8),
-    ("deltaic-crosscheck", 3),
+    ("deltaic-crosscheck", 4),
     ("xtask", 0),
 ];
 
