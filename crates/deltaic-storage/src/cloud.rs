@@ -3,8 +3,12 @@
 //! A commit is one conditional put (`If-None-Match: *`). Where its answer leaves open what happened, the store is asked
 //! what is there now, so that a commit is reported once and as what it is.
 
+mod azure;
 mod failure;
 mod options;
+mod probe;
+mod s3;
+mod settings;
 mod stores;
 
 use std::sync::Arc;
@@ -12,16 +16,20 @@ use std::sync::Arc;
 use deltaic_protocol::error::Result;
 use object_store::ObjectStore;
 
-pub use options::{CloudOptions, is_cloud_option};
+pub use options::is_cloud_option;
+pub use settings::CloudOptions;
 
 use crate::root::{Scheme, TableRoot};
 use crate::table::TableStore;
+use probe::{Gate, Rule};
+use settings::Settings;
 
 /// The client of one bucket or container.
 #[derive(Debug, Clone)]
 pub struct CloudBackend {
     store: Arc<dyn ObjectStore>,
     url: String,
+    gate: Arc<Gate>,
 }
 
 impl CloudBackend {
@@ -31,23 +39,34 @@ impl CloudBackend {
     /// Options that do not go together, or none at all where some are needed.
     pub fn open(root: &TableRoot, options: &CloudOptions) -> Result<CloudBackend> {
         let place = root.bucket();
-        let store = match root.scheme() {
-            Scheme::Azure => options::azure(
-                &place.container,
-                place.account.as_deref(),
-                place.fabric,
-                options,
-            )?,
-            _ => options::s3(&place.container, options)?,
-        };
-        Ok(CloudBackend::new(store, root.prefix()))
+        let settings = Settings::new(options);
+        if root.scheme() == Scheme::Azure {
+            let account = place.account.as_deref();
+            let store = azure::open(&place.container, account, place.fabric, &settings)?;
+            return Ok(CloudBackend::new(store, root.prefix()));
+        }
+        let bucket = s3::open(&place.container, &settings)?;
+        Ok(CloudBackend {
+            gate: Arc::new(Gate::new(bucket.rule)),
+            ..CloudBackend::new(bucket.store, root.prefix())
+        })
     }
 
-    /// A backend on any object store, under what stands before a path in it: `s3://bucket`.
+    /// A backend on any object store that keeps the condition of a put, under what stands before a path in it:
+    /// `s3://bucket`.
     pub fn new(store: Arc<dyn ObjectStore>, prefix: &str) -> CloudBackend {
         CloudBackend {
             store,
             url: prefix.to_owned(),
+            gate: Arc::new(Gate::new(Rule::Trust)),
+        }
+    }
+
+    /// The same backend, whose store is probed before the first commit: see the module.
+    pub fn probed(self) -> CloudBackend {
+        CloudBackend {
+            gate: Arc::new(Gate::new(Rule::Probe)),
+            ..self
         }
     }
 
@@ -56,6 +75,7 @@ impl CloudBackend {
         let table = Arc::new(stores::CloudTable::new(
             Arc::clone(&self.store),
             root.clone(),
+            Arc::clone(&self.gate),
         ));
         TableStore::new(
             root,

@@ -14,6 +14,7 @@ use object_store::{
 };
 
 use super::failure::{is_final, to_delta};
+use super::probe::{Gate, PROBE_PREFIX};
 use crate::object_path::{from_object_path, to_object_path};
 use crate::root::TableRoot;
 use crate::{
@@ -35,11 +36,12 @@ const PAUSES: [Duration; 5] = [
 pub(super) struct CloudTable {
     store: Arc<dyn ObjectStore>,
     root: TableRoot,
+    gate: Arc<Gate>,
 }
 
 impl CloudTable {
-    pub(super) fn new(store: Arc<dyn ObjectStore>, root: TableRoot) -> CloudTable {
-        CloudTable { store, root }
+    pub(super) fn new(store: Arc<dyn ObjectStore>, root: TableRoot, gate: Arc<Gate>) -> CloudTable {
+        CloudTable { store, root, gate }
     }
 
     fn key(&self, relative: &str) -> Path {
@@ -231,13 +233,16 @@ impl LogStore for CloudTable {
         self.below(&self.root.absolute(LOG_DIR), after)
             // Not every store begins where it is asked to.
             .try_filter(move |entry| {
-                let wanted = !entry.path.contains('/') && entry.path.as_str() >= start.as_str();
+                let wanted = !entry.path.contains('/')
+                    && !entry.path.starts_with(PROBE_PREFIX)
+                    && entry.path.as_str() >= start.as_str();
                 async move { wanted }
             })
             .boxed()
     }
 
     async fn create(&self, name: &str, content: Bytes) -> Result<PutOutcome> {
+        self.gate.pass(&self.store, &self.root).await?;
         self.put_new(&self.log_key(name), content).await
     }
 

@@ -7,7 +7,7 @@
 use deltaic_storage::cloud::CloudOptions;
 use deltaic_storage::{StorageFactory, StorageOptions, contract};
 
-fn server(variable: &str) -> (StorageFactory, String) {
+pub fn server(variable: &str) -> (StorageFactory, String) {
     let text = std::env::var(variable).unwrap_or_else(|_| {
         panic!("{variable} names no server: cargo xtask emulators run -- cargo test --workspace --test it cloud")
     });

@@ -6,6 +6,8 @@ mod contract;
 mod errors;
 mod faults;
 mod names;
+mod odd;
 mod paths;
+mod probe;
 mod processes;
 mod settle;

@@ -1,0 +1,404 @@
+//! A client for one bucket of S3, or of what speaks its protocol, from options and the environment.
+
+use std::str::FromStr;
+use std::sync::Arc;
+
+use deltaic_protocol::error::Result;
+use object_store::ObjectStore;
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+
+use super::options::{self, Client};
+use super::probe::Rule;
+use super::settings::{Settings, is_true};
+
+/// A bucket that is open.
+pub(super) struct Bucket {
+    pub(super) store: Arc<dyn ObjectStore>,
+    pub(super) rule: Rule,
+}
+
+/// What an option means.
+#[derive(Debug, PartialEq)]
+enum Meaning {
+    Key(AmazonS3ConfigKey),
+    /// The bucket stands in the path of an address (`true`) or in front of its host.
+    PathStyle,
+    Style,
+    Ssl,
+    Provider,
+    Encryption,
+}
+
+/// Opens a bucket.
+///
+/// # Errors
+/// Options that do not go together or cannot be read.
+pub(super) fn open(bucket: &str, settings: &Settings) -> Result<Bucket> {
+    let settings = &settings.for_bucket(bucket);
+    let mut client = Client::new(&format!("s3://{bucket}"), settings, "aws")?;
+    let endpoint = endpoint(settings).map(|text| with_scheme(&text));
+    let rule = rule(bucket, settings, endpoint.as_deref())?;
+    let mut builder = AmazonS3Builder::new()
+        .with_bucket_name(bucket)
+        .with_retry(client.retry.clone());
+    let ours = settings.options().any(|(name, _)| is_credential(name));
+    for (name, value) in settings.variables() {
+        // A key of the options does not go with a token of the environment.
+        if !(ours && is_credential(name)) {
+            builder = set(builder, &mut client, name, value);
+        }
+    }
+    for (name, value) in settings.options() {
+        builder = set(builder, &mut client, name, value);
+    }
+    if let Some(endpoint) = endpoint {
+        // An address that says http is meant so.
+        if endpoint.starts_with("http://") {
+            client.allow_http();
+        }
+        if settings.get(REGIONS).is_none()
+            && let Some(region) = region_of(&endpoint)
+        {
+            builder = builder.with_region(region);
+        }
+        builder = builder.with_endpoint(match is_virtual(settings) {
+            true => with_bucket(&endpoint, bucket),
+            false => endpoint,
+        });
+    }
+    let store = builder
+        .with_client_options(client.options)
+        .build()
+        .map_err(|error| options::refused(&format!("s3://{bucket}"), settings, error))?;
+    Ok(Bucket {
+        store: Arc::new(store),
+        rule,
+    })
+}
+
+const REGIONS: &[&str] = &[
+    "aws_region",
+    "region",
+    "aws_default_region",
+    "default_region",
+    "fs.s3a.endpoint.region",
+];
+
+fn set(builder: AmazonS3Builder, client: &mut Client, name: &str, value: &str) -> AmazonS3Builder {
+    match meaning(name) {
+        Some(Meaning::Key(AmazonS3ConfigKey::Client(key))) => {
+            client.set(key, value);
+            builder
+        }
+        // Decided apart: see `endpoint` and `rule`.
+        Some(Meaning::Key(
+            AmazonS3ConfigKey::Endpoint
+            | AmazonS3ConfigKey::S3Endpoint
+            | AmazonS3ConfigKey::ConditionalPut
+            | AmazonS3ConfigKey::Bucket,
+        )) => builder,
+        Some(Meaning::Key(key)) => builder.with_config(key, value),
+        Some(Meaning::PathStyle) => builder.with_virtual_hosted_style_request(!is_true(value)),
+        Some(Meaning::Style) => {
+            builder.with_virtual_hosted_style_request(value.trim().eq_ignore_ascii_case("virtual"))
+        }
+        Some(Meaning::Ssl) => {
+            if !is_true(value) {
+                client.allow_http();
+            }
+            builder
+        }
+        Some(Meaning::Provider) if value.contains("Anonymous") => builder.with_skip_signature(true),
+        Some(Meaning::Encryption) => {
+            let kind = match value.to_ascii_uppercase().as_str() {
+                "SSE-S3" | "AES256" => "AES256",
+                "SSE-KMS" => "sse:kms",
+                "DSSE-KMS" => "sse:kms:dsse",
+                _ => value,
+            };
+            match "aws_server_side_encryption".parse() {
+                Ok(key) => builder.with_config(key, kind),
+                Err(_) => builder,
+            }
+        }
+        Some(Meaning::Provider) | None => builder,
+    }
+}
+
+fn meaning(name: &str) -> Option<Meaning> {
+    if let Some(hadoop) = name
+        .strip_prefix("fs.s3a.")
+        .or_else(|| name.strip_prefix("fs.s3."))
+    {
+        let key = match hadoop {
+            "access.key" => "aws_access_key_id",
+            "secret.key" => "aws_secret_access_key",
+            "session.token" => "aws_session_token",
+            "endpoint" => "aws_endpoint",
+            "endpoint.region" => "aws_region",
+            "requester.pays.enabled" => "aws_request_payer",
+            "encryption.key" | "server-side-encryption.key" => "aws_sse_kms_key_id",
+            "path.style.access" => return Some(Meaning::PathStyle),
+            "connection.ssl.enabled" => return Some(Meaning::Ssl),
+            "aws.credentials.provider" => return Some(Meaning::Provider),
+            "encryption.algorithm" | "server-side-encryption-algorithm" => {
+                return Some(Meaning::Encryption);
+            }
+            _ => return None,
+        };
+        return AmazonS3ConfigKey::from_str(key).ok().map(Meaning::Key);
+    }
+    if name == "aws_s3_addressing_style" {
+        return Some(Meaning::Style);
+    }
+    AmazonS3ConfigKey::from_str(name).ok().map(Meaning::Key)
+}
+
+fn is_credential(name: &str) -> bool {
+    matches!(
+        meaning(name),
+        Some(Meaning::Key(
+            AmazonS3ConfigKey::AccessKeyId
+                | AmazonS3ConfigKey::SecretAccessKey
+                | AmazonS3ConfigKey::Token
+        ))
+    )
+}
+
+/// The address of the server, where it is not AWS's own.
+fn endpoint(settings: &Settings) -> Option<String> {
+    const NAMES: &[&str] = &[
+        "aws_endpoint_url_s3",
+        "aws_endpoint_url",
+        "aws_endpoint",
+        "endpoint_url",
+        "endpoint",
+        "fs.s3a.endpoint",
+        "fs.s3.endpoint",
+    ];
+    let ignored = settings
+        .variable(&["aws_ignore_configured_endpoint_urls"])
+        .is_some_and(is_true);
+    settings
+        .option(NAMES)
+        .or_else(|| settings.variable(NAMES).filter(|_| !ignored))
+        .filter(|text| !text.is_empty())
+        .map(str::to_owned)
+}
+
+pub(super) fn with_scheme(endpoint: &str) -> String {
+    match endpoint.contains("://") {
+        true => endpoint.to_owned(),
+        false => format!("https://{endpoint}"),
+    }
+}
+
+/// The host of an address, without a port.
+fn host_of(endpoint: &str) -> &str {
+    let host = endpoint
+        .split_once("://")
+        .map_or(endpoint, |(_, rest)| rest);
+    let host = host.split(['/', '?']).next().unwrap_or_default();
+    match host.strip_prefix('[') {
+        Some(address) => address.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    }
+}
+
+/// AWS's own servers keep `If-None-Match`.
+fn is_aws(endpoint: &str) -> bool {
+    let host = host_of(endpoint).to_ascii_lowercase();
+    [".amazonaws.com", ".amazonaws.com.cn", ".amazonaws.eu"]
+        .iter()
+        .any(|suffix| host.ends_with(suffix))
+}
+
+/// The region in the name of one of AWS's servers: `s3.eu-west-1.amazonaws.com`, `s3-eu-west-1.amazonaws.com`.
+fn region_of(endpoint: &str) -> Option<&str> {
+    if !is_aws(endpoint) {
+        return None;
+    }
+    let (before, _) = host_of(endpoint).split_once(".amazonaws.")?;
+    let last = before.rsplit('.').next()?;
+    let region = last.strip_prefix("s3-").unwrap_or(last);
+    (region.matches('-').count() >= 2).then_some(region)
+}
+
+/// Whether a name that Hadoop or deltalake give asks for the bucket in front of the host. With object_store's own
+/// `virtual_hosted_style_request` the endpoint holds the bucket already.
+fn is_virtual(settings: &Settings) -> bool {
+    let hadoop = settings
+        .option(&["fs.s3a.path.style.access", "fs.s3.path.style.access"])
+        .is_some_and(|text| !is_true(text));
+    let style = settings
+        .get(&["aws_s3_addressing_style"])
+        .is_some_and(|text| text.trim().eq_ignore_ascii_case("virtual"));
+    hadoop || style
+}
+
+fn with_bucket(endpoint: &str, bucket: &str) -> String {
+    match endpoint.split_once("://") {
+        Some((scheme, host)) if !host.starts_with(&format!("{bucket}.")) => {
+            format!("{scheme}://{bucket}.{host}")
+        }
+        _ => endpoint.to_owned(),
+    }
+}
+
+fn rule(bucket: &str, settings: &Settings, endpoint: Option<&str>) -> Result<Rule> {
+    match settings.get(&["aws_conditional_put", "conditional_put"]) {
+        Some(text) if text.trim().eq_ignore_ascii_case("etag") => Ok(Rule::Trust),
+        Some(text) if text.trim().eq_ignore_ascii_case("disabled") => Ok(Rule::Refuse),
+        Some(_) => Err(options::invalid(
+            &format!("s3://{bucket}"),
+            "aws_conditional_put",
+            "etag (the store keeps If-None-Match) or disabled (it does not)",
+        )),
+        None if endpoint.is_none_or(is_aws) => Ok(Rule::Trust),
+        None => Ok(Rule::Probe),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::cloud::CloudOptions;
+
+    fn settings(options: &[(&str, &str)], environment: &[(&str, &str)]) -> Settings {
+        let owned = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+            pairs
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect()
+        };
+        Settings::with_environment(&CloudOptions::from_iter(owned(options)), owned(environment))
+    }
+
+    #[test]
+    fn names_of_three_worlds_mean_the_same() {
+        for name in [
+            "AWS_ACCESS_KEY_ID",
+            "aws_access_key_id",
+            "access_key_id",
+            "fs.s3a.access.key",
+            "spark.hadoop.fs.s3a.access.key",
+        ] {
+            assert_eq!(
+                meaning(&super::super::settings::plain_name(name)),
+                Some(Meaning::Key(AmazonS3ConfigKey::AccessKeyId)),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn only_unknown_servers_are_probed() {
+        let rule_of = |options: &[(&str, &str)], environment: &[(&str, &str)]| {
+            let settings = settings(options, environment);
+            let endpoint = endpoint(&settings).map(|text| with_scheme(&text));
+            rule("b", &settings, endpoint.as_deref())
+        };
+        assert_eq!(rule_of(&[], &[]).unwrap(), Rule::Trust);
+        for aws in [
+            "s3.eu-west-1.amazonaws.com",
+            "https://s3.cn-north-1.amazonaws.com.cn:443/",
+            "https://bucket.vpce-1a2b-3c4d.s3.us-east-1.vpce.amazonaws.com",
+        ] {
+            assert_eq!(
+                rule_of(&[("aws_endpoint", aws)], &[]).unwrap(),
+                Rule::Trust,
+                "{aws}"
+            );
+        }
+        for other in [
+            "http://localhost:9000",
+            "http://[::1]:9000",
+            "https://amazonaws.com.example.org",
+            "https://x.r2.cloudflarestorage.com",
+        ] {
+            assert_eq!(
+                rule_of(&[("endpoint_url", other)], &[]).unwrap(),
+                Rule::Probe,
+                "{other}"
+            );
+            assert_eq!(
+                rule_of(&[], &[("AWS_ENDPOINT_URL_S3", other)]).unwrap(),
+                Rule::Probe
+            );
+        }
+        let server = ("aws_endpoint", "http://localhost:9000");
+        assert_eq!(
+            rule_of(&[server, ("AWS_CONDITIONAL_PUT", "etag")], &[]).unwrap(),
+            Rule::Trust
+        );
+        assert_eq!(
+            rule_of(&[server], &[("AWS_CONDITIONAL_PUT", "disabled")]).unwrap(),
+            Rule::Refuse
+        );
+        assert!(rule_of(&[("conditional_put", "maybe")], &[]).is_err());
+    }
+
+    #[test]
+    fn an_endpoint_for_s3_wins_and_can_be_ignored() {
+        let both = [
+            ("AWS_ENDPOINT_URL", "http://all"),
+            ("AWS_ENDPOINT_URL_S3", "http://s3"),
+        ];
+        assert_eq!(
+            endpoint(&settings(&[], &both)).as_deref(),
+            Some("http://s3")
+        );
+        assert_eq!(
+            endpoint(&settings(&[("endpoint", "http://mine")], &both)).as_deref(),
+            Some("http://mine")
+        );
+        let ignored = [both[0], ("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true")];
+        assert_eq!(endpoint(&settings(&[], &ignored)), None);
+    }
+
+    #[test]
+    fn regions_and_buckets_in_addresses() {
+        assert_eq!(
+            region_of("https://s3.eu-west-1.amazonaws.com"),
+            Some("eu-west-1")
+        );
+        assert_eq!(
+            region_of("https://s3-us-west-2.amazonaws.com/"),
+            Some("us-west-2")
+        );
+        assert_eq!(region_of("https://s3.amazonaws.com"), None);
+        assert_eq!(region_of("https://s3.eu-west-1.example.org"), None);
+        assert_eq!(with_bucket("https://h:9000", "b"), "https://b.h:9000");
+        assert_eq!(with_bucket("https://b.h", "b"), "https://b.h");
+    }
+
+    #[test]
+    fn options_of_one_bucket_win() {
+        let options = [
+            ("spark.hadoop.fs.s3a.endpoint", "http://all"),
+            ("spark.hadoop.fs.s3a.bucket.mine.endpoint", "http://mine"),
+        ];
+        let all = settings(&options, &[]);
+        assert_eq!(
+            endpoint(&all.for_bucket("mine")).as_deref(),
+            Some("http://mine")
+        );
+        assert_eq!(
+            endpoint(&all.for_bucket("other")).as_deref(),
+            Some("http://all")
+        );
+    }
+
+    #[test]
+    fn a_key_of_the_options_stands_alone() {
+        let environment = [
+            ("AWS_ACCESS_KEY_ID", "env"),
+            ("AWS_SECRET_ACCESS_KEY", "env"),
+            ("AWS_SESSION_TOKEN", "env"),
+        ];
+        let mine = [("fs.s3a.access.key", "mine"), ("fs.s3a.secret.key", "mine")];
+        let bucket = open("b", &settings(&mine, &environment)).unwrap();
+        assert!(!format!("{:?}", bucket.store).contains("env"));
+    }
+}
