@@ -4,7 +4,9 @@
 //! what is there now, so that a commit is reported once and as what it is.
 
 mod azure;
+mod dynamo;
 mod failure;
+mod lock;
 mod options;
 mod probe;
 mod s3;
@@ -16,9 +18,11 @@ use std::sync::Arc;
 use deltaic_protocol::error::Result;
 use object_store::ObjectStore;
 
+pub use lock::{CommitLock, LockEntry};
 pub use options::is_cloud_option;
 pub use settings::CloudOptions;
 
+use crate::LogStore;
 use crate::root::{Scheme, TableRoot};
 use crate::table::TableStore;
 use probe::{Gate, Rule};
@@ -30,6 +34,7 @@ pub struct CloudBackend {
     store: Arc<dyn ObjectStore>,
     url: String,
     gate: Arc<Gate>,
+    lock: Option<Arc<dyn CommitLock>>,
 }
 
 impl CloudBackend {
@@ -48,6 +53,7 @@ impl CloudBackend {
         let bucket = s3::open(&place.container, &settings)?;
         Ok(CloudBackend {
             gate: Arc::new(Gate::new(bucket.rule)),
+            lock: bucket.lock,
             ..CloudBackend::new(bucket.store, root.prefix())
         })
     }
@@ -59,6 +65,15 @@ impl CloudBackend {
             store,
             url: prefix.to_owned(),
             gate: Arc::new(Gate::new(Rule::Trust)),
+            lock: None,
+        }
+    }
+
+    /// The same backend, whose commits go through a lock; the store need not keep the condition of a put then.
+    pub fn locked(self, lock: Arc<dyn CommitLock>) -> CloudBackend {
+        CloudBackend {
+            lock: Some(lock),
+            ..self
         }
     }
 
@@ -70,19 +85,25 @@ impl CloudBackend {
         }
     }
 
+    /// The lock through which commits go, if they do.
+    pub fn lock(&self) -> Option<Arc<dyn CommitLock>> {
+        self.lock.clone()
+    }
+
     /// The table at a root of this backend.
     pub fn table(&self, root: TableRoot) -> TableStore {
-        let table = Arc::new(stores::CloudTable::new(
-            Arc::clone(&self.store),
-            root.clone(),
-            Arc::clone(&self.gate),
-        ));
-        TableStore::new(
-            root,
-            table.clone(),
-            table,
-            Arc::clone(&self.store),
-            self.url.clone(),
-        )
+        let opened =
+            |gate: Arc<Gate>| stores::CloudTable::new(Arc::clone(&self.store), root.clone(), gate);
+        let table = Arc::new(opened(Arc::clone(&self.gate)));
+        let log: Arc<dyn LogStore> = match &self.lock {
+            Some(lock) => Arc::new(lock::LockedLog::new(
+                opened(Arc::new(Gate::new(Rule::Trust))),
+                Arc::clone(lock),
+                root.clone(),
+                self.gate.may_ask(),
+            )),
+            None => table.clone(),
+        };
+        TableStore::new(root, log, table, Arc::clone(&self.store), self.url.clone())
     }
 }

@@ -155,6 +155,7 @@ pub fn is_cloud_option(name: &str) -> bool {
         "azure_",
         "s3_locking_provider",
         "delta_dynamo_",
+        "spark.delta.logstore.",
         "spark.io.delta.storage.s3dynamodblogstore.",
         "io.delta.storage.s3dynamodblogstore.",
     ]

@@ -2,11 +2,15 @@
 
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use deltaic_protocol::error::Result;
-use object_store::ObjectStore;
-use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey, AwsCredential, AwsCredentialProvider};
+use object_store::client::{HttpConnector, ReqwestConnector};
+use object_store::{ClientOptions, ObjectStore, StaticCredentialProvider};
 
+use super::dynamo::DynamoLock;
+use super::lock::CommitLock;
 use super::options::{self, Client};
 use super::probe::Rule;
 use super::settings::{Settings, is_true};
@@ -15,6 +19,8 @@ use super::settings::{Settings, is_true};
 pub(super) struct Bucket {
     pub(super) store: Arc<dyn ObjectStore>,
     pub(super) rule: Rule,
+    /// Through which commits go, where the user asks for one.
+    pub(super) lock: Option<Arc<dyn CommitLock>>,
 }
 
 /// What an option means.
@@ -66,13 +72,19 @@ pub(super) fn open(bucket: &str, settings: &Settings) -> Result<Bucket> {
             false => endpoint,
         });
     }
+    let region = builder
+        .get_config_value(&AmazonS3ConfigKey::Region)
+        .unwrap_or_else(|| "us-east-1".to_owned());
+    let sent = client.options.clone();
     let store = builder
         .with_client_options(client.options)
         .build()
         .map_err(|error| options::refused(&format!("s3://{bucket}"), settings, error))?;
+    let lock = lock(bucket, settings, sent, store.credentials(), &region)?;
     Ok(Bucket {
         store: Arc::new(store),
         rule,
+        lock,
     })
 }
 
@@ -257,6 +269,109 @@ fn rule(bucket: &str, settings: &Settings, endpoint: Option<&str>) -> Result<Rul
         None if endpoint.is_none_or(is_aws) => Ok(Rule::Trust),
         None => Ok(Rule::Probe),
     }
+}
+
+/// A name of Delta's `S3DynamoDBLogStore`, with and without `spark.` in front.
+fn of_log_store(settings: &Settings, name: &str) -> Option<String> {
+    ["spark.io", "io"].iter().find_map(|start| {
+        settings
+            .option(&[&format!("{start}.delta.storage.s3dynamodblogstore.{name}")])
+            .map(str::to_owned)
+    })
+}
+
+/// Whether commits go through a lock: by deltalake's name, or because Spark is told to use Delta's log store for it.
+fn is_locked(bucket: &str, settings: &Settings) -> Result<bool> {
+    const NAMES: &[&str] = &["aws_s3_locking_provider", "s3_locking_provider"];
+    const CLASSES: &[&str] = &[
+        "spark.delta.logstore.s3a.impl",
+        "spark.delta.logstore.s3.impl",
+        "spark.delta.logstore.class",
+    ];
+    match settings.get(NAMES).map(str::trim) {
+        Some(name) if name.eq_ignore_ascii_case("dynamodb") => Ok(true),
+        Some(name) if name.is_empty() || name.eq_ignore_ascii_case("none") => Ok(false),
+        Some(_) => Err(options::invalid(
+            &format!("s3://{bucket}"),
+            "S3_LOCKING_PROVIDER",
+            "dynamodb or none",
+        )),
+        None => Ok(settings
+            .option(CLASSES)
+            .is_some_and(|class| class.ends_with("S3DynamoDBLogStore"))),
+    }
+}
+
+fn lock(
+    bucket: &str,
+    settings: &Settings,
+    sent: ClientOptions,
+    credentials: &AwsCredentialProvider,
+    region: &str,
+) -> Result<Option<Arc<dyn CommitLock>>> {
+    if !is_locked(bucket, settings)? {
+        return Ok(None);
+    }
+    let place = format!("s3://{bucket}");
+    let region = settings
+        .get(&["aws_region_dynamodb"])
+        .map(str::to_owned)
+        .or_else(|| of_log_store(settings, "ddb.region"))
+        .unwrap_or_else(|| region.to_owned());
+    let endpoint = settings
+        .get(&[
+            "aws_endpoint_url_dynamodb",
+            "aws_endpoint_url",
+            "endpoint_url",
+        ])
+        .map_or_else(|| dynamodb_of(&region), with_scheme);
+    let table = settings
+        .get(&["delta_dynamo_table_name"])
+        .map(str::to_owned)
+        .or_else(|| of_log_store(settings, "ddb.tablename"))
+        .unwrap_or_else(|| "delta_log".to_owned());
+    let keep = match of_log_store(settings, "ddb.ttl") {
+        Some(text) => Duration::from_secs(text.trim().parse().map_err(|_| {
+            options::invalid(&place, "S3DynamoDBLogStore.ddb.ttl", "a number of seconds")
+        })?),
+        None => Duration::from_secs(24 * 60 * 60),
+    };
+    let sent = match endpoint.starts_with("http://") {
+        true => sent.with_allow_http(true),
+        false => sent,
+    };
+    let client = ReqwestConnector::default()
+        .connect(&sent)
+        .map_err(|error| options::refused(&place, settings, error))?;
+    Ok(Some(Arc::new(DynamoLock {
+        client,
+        credentials: own_credentials(settings).unwrap_or_else(|| Arc::clone(credentials)),
+        endpoint,
+        region,
+        table,
+        keep,
+    })))
+}
+
+fn dynamodb_of(region: &str) -> String {
+    let end = if region.starts_with("cn-") { ".cn" } else { "" };
+    format!("https://dynamodb.{region}.amazonaws.com{end}")
+}
+
+/// Keys for DynamoDB alone.
+fn own_credentials(settings: &Settings) -> Option<AwsCredentialProvider> {
+    let key_id = settings.get(&["aws_access_key_id_dynamodb"])?.to_owned();
+    let secret_key = settings
+        .get(&["aws_secret_access_key_dynamodb"])?
+        .to_owned();
+    let token = settings
+        .get(&["aws_session_token_dynamodb"])
+        .map(str::to_owned);
+    Some(Arc::new(StaticCredentialProvider::new(AwsCredential {
+        key_id,
+        secret_key,
+        token,
+    })))
 }
 
 #[cfg(test)]

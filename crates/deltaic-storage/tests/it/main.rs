@@ -5,6 +5,7 @@ mod cloud;
 mod contract;
 mod errors;
 mod faults;
+mod lock;
 mod names;
 mod odd;
 mod paths;

@@ -99,6 +99,11 @@ impl Fuse {
         Fuse(Mutex::new((steps, done)))
     }
 
+    /// Whether nothing works any more.
+    pub fn is_out(&self) -> bool {
+        self.check().is_err()
+    }
+
     fn check(&self) -> std::result::Result<(), ()> {
         if self.0.lock().unwrap().0 == 0 {
             Err(())
