@@ -36,6 +36,8 @@ pub(super) struct DynamoLock {
     pub(super) table: String,
     /// How long a complete entry is kept.
     pub(super) keep: Duration,
+    /// How often a request is sent again.
+    pub(super) retries: usize,
 }
 
 impl fmt::Debug for DynamoLock {
@@ -57,7 +59,7 @@ enum Refusal {
 impl DynamoLock {
     /// Sends a request until there is an answer; the condition that does not hold is `None`.
     async fn ask(&self, operation: &'static str, body: &Value) -> Result<Option<Value>> {
-        let mut pauses = PAUSES.iter();
+        let mut pauses = PAUSES.iter().take(self.retries);
         loop {
             match self.send(operation, body).await {
                 Ok(answer) => return Ok(Some(answer)),

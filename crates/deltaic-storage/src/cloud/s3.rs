@@ -13,6 +13,7 @@ use super::dynamo::DynamoLock;
 use super::lock::CommitLock;
 use super::options::{self, Client};
 use super::probe::Rule;
+use super::profile::{Profile, Role};
 use super::settings::{Settings, is_true};
 
 /// A bucket that is open.
@@ -41,31 +42,28 @@ enum Meaning {
 /// Options that do not go together or cannot be read.
 pub(super) fn open(bucket: &str, settings: &Settings) -> Result<Bucket> {
     let settings = &settings.for_bucket(bucket);
-    let mut client = Client::new(&format!("s3://{bucket}"), settings, "aws")?;
-    let endpoint = endpoint(settings).map(|text| with_scheme(&text));
+    let place = format!("s3://{bucket}");
+    let mut client = Client::new(&place, settings, "aws")?;
+    let profile = profile(settings);
+    let configured = |name: &str| profile.as_ref().and_then(|profile| profile.setting(name));
+    let endpoint = endpoint(settings)
+        .or_else(|| configured("endpoint_url"))
+        .map(|text| with_scheme(&text));
     let rule = rule(bucket, settings, endpoint.as_deref())?;
-    let mut builder = AmazonS3Builder::new()
-        .with_bucket_name(bucket)
-        .with_retry(client.retry.clone());
-    let ours = settings.options().any(|(name, _)| is_credential(name));
-    for (name, value) in settings.variables() {
-        // A key of the options does not go with a token of the environment.
-        if !(ours && is_credential(name)) {
-            builder = set(builder, &mut client, name, value);
+    let mut builder = named(bucket, settings, &mut client);
+    if builder
+        .get_config_value(&AmazonS3ConfigKey::Region)
+        .is_none()
+    {
+        let region = endpoint.as_deref().and_then(region_of).map(str::to_owned);
+        if let Some(region) = region.or_else(|| configured("region")) {
+            builder = builder.with_region(region);
         }
-    }
-    for (name, value) in settings.options() {
-        builder = set(builder, &mut client, name, value);
     }
     if let Some(endpoint) = endpoint {
         // An address that says http is meant so.
         if endpoint.starts_with("http://") {
             client.allow_http();
-        }
-        if settings.get(REGIONS).is_none()
-            && let Some(region) = region_of(&endpoint)
-        {
-            builder = builder.with_region(region);
         }
         builder = builder.with_endpoint(match is_virtual(settings) {
             true => with_bucket(&endpoint, bucket),
@@ -75,12 +73,16 @@ pub(super) fn open(bucket: &str, settings: &Settings) -> Result<Bucket> {
     let region = builder
         .get_config_value(&AmazonS3ConfigKey::Region)
         .unwrap_or_else(|| "us-east-1".to_owned());
-    let sent = client.options.clone();
-    let store = builder
-        .with_client_options(client.options)
-        .build()
-        .map_err(|error| options::refused(&format!("s3://{bucket}"), settings, error))?;
-    let lock = lock(bucket, settings, sent, store.credentials(), &region)?;
+    let builder = builder.with_client_options(client.options.clone());
+    let refused = |error| options::refused(&place, settings, error);
+    let mut store = builder.clone().build().map_err(refused)?;
+    let found = store.credentials();
+    if let Some(other) =
+        credentials(settings, profile, &client.options, &region, found).map_err(refused)?
+    {
+        store = builder.with_credentials(other).build().map_err(refused)?;
+    }
+    let lock = lock(bucket, settings, client, store.credentials(), &region)?;
     Ok(Bucket {
         store: Arc::new(store),
         rule,
@@ -88,13 +90,102 @@ pub(super) fn open(bucket: &str, settings: &Settings) -> Result<Bucket> {
     })
 }
 
-const REGIONS: &[&str] = &[
-    "aws_region",
-    "region",
-    "aws_default_region",
-    "default_region",
-    "fs.s3a.endpoint.region",
-];
+/// A client's builder with all that the settings name.
+fn named(bucket: &str, settings: &Settings, client: &mut Client) -> AmazonS3Builder {
+    let mut builder = AmazonS3Builder::new()
+        .with_bucket_name(bucket)
+        .with_retry(client.retry.clone());
+    let ours = settings
+        .options()
+        .any(|(name, _)| is_credential(name) || name == "aws_profile");
+    for (name, value) in settings.variables() {
+        // A key of the options does not go with a token of the environment.
+        if !(ours && is_credential(name)) {
+            builder = set(builder, client, name, value);
+        }
+    }
+    for (name, value) in settings.options() {
+        builder = set(builder, client, name, value);
+    }
+    builder
+}
+
+/// The profile that counts: one that the options name, or where neither keys nor a web identity nor a container's
+/// credentials are set, the one of the environment or the default one.
+fn profile(settings: &Settings) -> Option<Profile> {
+    let anonymous = settings
+        .get(&["aws_skip_signature", "skip_signature"])
+        .is_some_and(is_true)
+        || settings
+            .option(&[
+                "fs.s3a.aws.credentials.provider",
+                "fs.s3.aws.credentials.provider",
+            ])
+            .is_some_and(|class| class.contains("Anonymous"));
+    let keys = |mut named: Box<dyn Iterator<Item = (&str, &str)> + '_>| {
+        named.any(|(name, _)| is_credential(name))
+    };
+    if anonymous || keys(Box::new(settings.options())) {
+        return None;
+    }
+    let given = keys(Box::new(settings.variables()))
+        || settings
+            .get(&[
+                "aws_web_identity_token_file",
+                "web_identity_token_file",
+                "aws_container_credentials_relative_uri",
+                "container_credentials_relative_uri",
+                "aws_container_credentials_full_uri",
+                "container_credentials_full_uri",
+            ])
+            .is_some();
+    match given && settings.option(&["aws_profile"]).is_none() {
+        true => None,
+        false => Profile::of(settings),
+    }
+}
+
+/// Credentials that object_store does not find by itself; `found` are those that it does.
+fn credentials(
+    settings: &Settings,
+    profile: Option<Profile>,
+    sent: &ClientOptions,
+    region: &str,
+    found: &AwsCredentialProvider,
+) -> object_store::Result<Option<AwsCredentialProvider>> {
+    let role = settings.get(&[
+        "aws_iam_role_arn",
+        "aws_s3_assume_role_arn",
+        "fs.s3a.assumed.role.arn",
+    ]);
+    if profile.is_none() && role.is_none() {
+        return Ok(None);
+    }
+    // Servers of credentials on the machine itself are reached without encryption.
+    let client = ReqwestConnector::default().connect(&sent.clone().with_allow_http(true))?;
+    let mut out = Arc::clone(found);
+    if let Some(profile) = profile {
+        out = profile.credentials(client.clone(), region, out);
+    }
+    if let Some(arn) = role {
+        let role = Role {
+            arn: arn.to_owned(),
+            session: settings
+                .get(&[
+                    "aws_iam_role_session_name",
+                    "aws_s3_role_session_name",
+                    "fs.s3a.assumed.role.session.name",
+                ])
+                .map(str::to_owned),
+            endpoint: settings
+                .get(&["aws_endpoint_url_sts", "endpoint_url_sts"])
+                .map(str::to_owned),
+            region: region.to_owned(),
+        };
+        out = role.credentials(client, out);
+    }
+    Ok(Some(out))
+}
 
 fn set(builder: AmazonS3Builder, client: &mut Client, name: &str, value: &str) -> AmazonS3Builder {
     match meaning(name) {
@@ -305,7 +396,7 @@ fn is_locked(bucket: &str, settings: &Settings) -> Result<bool> {
 fn lock(
     bucket: &str,
     settings: &Settings,
-    sent: ClientOptions,
+    client: Client,
     credentials: &AwsCredentialProvider,
     region: &str,
 ) -> Result<Option<Arc<dyn CommitLock>>> {
@@ -336,13 +427,15 @@ fn lock(
         })?),
         None => Duration::from_secs(24 * 60 * 60),
     };
-    let sent = match endpoint.starts_with("http://") {
-        true => sent.with_allow_http(true),
-        false => sent,
-    };
+    let Client {
+        mut options, retry, ..
+    } = client;
+    if endpoint.starts_with("http://") {
+        options = options.with_allow_http(true);
+    }
     let client = ReqwestConnector::default()
-        .connect(&sent)
-        .map_err(|error| options::refused(&place, settings, error))?;
+        .connect(&options)
+        .map_err(|error| super::options::refused(&place, settings, error))?;
     Ok(Some(Arc::new(DynamoLock {
         client,
         credentials: own_credentials(settings).unwrap_or_else(|| Arc::clone(credentials)),
@@ -350,6 +443,7 @@ fn lock(
         region,
         table,
         keep,
+        retries: retry.max_retries,
     })))
 }
 

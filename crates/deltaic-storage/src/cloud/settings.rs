@@ -18,6 +18,13 @@ impl CloudOptions {
         self.0.insert(name, value)
     }
 
+    /// Names and values, for those who pass them on.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// Takes an option out.
     pub fn remove(&mut self, name: &str) -> Option<String> {
         self.0.remove(name)
@@ -43,7 +50,9 @@ impl fmt::Debug for CloudOptions {
 }
 
 /// Variables whose names do not begin with `AWS_` or `AZURE_`.
-const OTHER_VARIABLES: [&str; 4] = [
+const OTHER_VARIABLES: [&str; 6] = [
+    "HOME",
+    "USERPROFILE",
     "S3_LOCKING_PROVIDER",
     "DELTA_DYNAMO_TABLE_NAME",
     "IDENTITY_ENDPOINT",
@@ -128,25 +137,18 @@ impl Settings {
         }
     }
 
-    /// A text without the values of settings whose names sound like secrets.
+    /// A text without the values of settings, but for those that say where a server is. Which of the others is a secret cannot be
+    /// known: it may stand under a wrong name.
     pub(super) fn hide(&self, text: &str) -> String {
-        let secret = |name: &str| {
-            [
-                "key",
-                "secret",
-                "token",
-                "password",
-                "sas",
-                "connection",
-                "proxy",
-            ]
-            .iter()
-            .any(|word| name.contains(word))
+        let told = |name: &str| {
+            ["endpoint", "region", "account_name", "home", "userprofile"]
+                .iter()
+                .any(|word| name.contains(word))
         };
         self.environment
             .iter()
             .chain(&self.options)
-            .filter(|(name, value)| secret(name) && value.len() > 3)
+            .filter(|(name, value)| !told(name) && value.len() > 5)
             .fold(text.to_owned(), |text, (_, value)| text.replace(value, "…"))
     }
 

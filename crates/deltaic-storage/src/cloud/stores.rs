@@ -32,11 +32,18 @@ const PAUSES: [Duration; 5] = [
 ];
 
 /// A table's view of the store.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct CloudTable {
     store: Arc<dyn ObjectStore>,
     root: TableRoot,
     gate: Arc<Gate>,
+}
+
+impl std::fmt::Debug for CloudTable {
+    /// Without the client: among its settings are addresses of proxies with passwords.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "CloudTable({})", self.root)
+    }
 }
 
 impl CloudTable {

@@ -278,6 +278,24 @@ async fn a_writer_without_the_lock_is_seen_where_the_store_keeps_the_condition()
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_commit_that_is_not_finished_gets_its_name_before_the_next_one() {
+    let world = World::in_memory(Condition::Ignored);
+    commit(&world.healthy(), 0, "begin").await.unwrap();
+    assert!(
+        commit(&world.client(Fuse::after(2, true)), 1, "first")
+            .await
+            .is_err()
+    );
+    // This writer knows of version 1 from elsewhere, and does not list the log.
+    let told = commit(&world.healthy(), 2, "second").await;
+    assert_eq!(told.unwrap(), PutOutcome::Created);
+    let past = CloudBackend::new(Arc::clone(&world.store), "s3://b");
+    let past = StorageFactory::default().with_bucket("s3://b", past);
+    let seen = log(&past.open("s3://b/t").unwrap()).await;
+    assert_eq!(seen, ["begin", "first", "second"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn entries_of_a_table_that_is_gone_are_told() {
     let world = World::in_memory(Condition::Ignored);
     let table = world.healthy();

@@ -11,4 +11,5 @@ mod odd;
 mod paths;
 mod probe;
 mod processes;
+mod secrets;
 mod settle;
