@@ -17,6 +17,7 @@ use super::deletes::{BATCH, delete_keys};
 use super::failure::{is_final, to_delta};
 use super::limits::Limits;
 use super::listing::listing;
+use super::probe::{Gate, PROBE_PREFIX};
 use crate::object_path::{from_object_path, to_object_path};
 use crate::root::TableRoot;
 use crate::{
@@ -25,18 +26,32 @@ use crate::{
 };
 
 /// A table's view of the store.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct CloudTable {
     store: Arc<dyn ObjectStore>,
     root: TableRoot,
+    gate: Arc<Gate>,
     limits: Limits,
 }
 
+impl std::fmt::Debug for CloudTable {
+    /// Without the client: among its settings are addresses of proxies with passwords.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "CloudTable({})", self.root)
+    }
+}
+
 impl CloudTable {
-    pub(super) fn new(store: Arc<dyn ObjectStore>, root: TableRoot, limits: Limits) -> CloudTable {
+    pub(super) fn new(
+        store: Arc<dyn ObjectStore>,
+        root: TableRoot,
+        gate: Arc<Gate>,
+        limits: Limits,
+    ) -> CloudTable {
         CloudTable {
             store,
             root,
+            gate,
             limits,
         }
     }
@@ -232,13 +247,16 @@ impl LogStore for CloudTable {
         self.below(&self.root.absolute(LOG_DIR), after)
             // Not every store begins where it is asked to.
             .try_filter(move |entry| {
-                let wanted = !entry.path.contains('/') && entry.path.as_str() >= start.as_str();
+                let wanted = !entry.path.contains('/')
+                    && !entry.path.starts_with(PROBE_PREFIX)
+                    && entry.path.as_str() >= start.as_str();
                 async move { wanted }
             })
             .boxed()
     }
 
     async fn create(&self, name: &str, content: Bytes) -> Result<PutOutcome> {
+        self.gate.pass(&self.store, &self.root).await?;
         self.put_new(&self.log_key(name), content).await
     }
 

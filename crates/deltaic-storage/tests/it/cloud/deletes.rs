@@ -5,7 +5,7 @@ use deltaic_storage::{DeleteOutcome, TableStore};
 use deltaic_testing::{Action, Answer, KeyClass, Rule, onelake};
 use futures::{StreamExt, TryStreamExt, stream};
 
-use super::{AZURE, ONELAKE, S3, Server};
+use super::{AZURE, ONELAKE, S3, Tables, server};
 
 async fn fill(table: &TableStore, count: usize) -> Vec<String> {
     let names: Vec<String> = (0..count)
@@ -52,7 +52,7 @@ async fn all_go(table: &TableStore, names: Vec<String>) {
 #[tokio::test(flavor = "multi_thread")]
 async fn files_go_in_as_few_requests_as_the_server_allows() {
     for (variable, requests) in [(S3, 2), (AZURE, 5)] {
-        let (proxy, server) = Server::new(variable).behind([]);
+        let (proxy, server) = server(variable).behind([]);
         let table = server.table("t");
         let names = fill(&table, 1030).await;
         proxy.log().clear();
@@ -84,7 +84,7 @@ async fn batches_that_are_lost_busy_or_unreadable_are_repeated() {
     for variable in [S3, AZURE] {
         for action in &actions {
             let rule = Rule::on("POST").times(2).then(action.clone());
-            let (proxy, server) = Server::new(variable).behind([rule]);
+            let (proxy, server) = server(variable).behind([rule]);
             let table = server.table("t");
             let names = fill(&table, 5).await;
             all_go(&table, names).await;
@@ -103,7 +103,7 @@ async fn a_server_that_takes_no_batches_gets_single_requests() {
             "the method is not allowed",
         )));
     for (variable, rule) in [(S3, s3), (AZURE, onelake::no_batch())] {
-        let (proxy, server) = Server::new(variable).behind([rule]);
+        let (proxy, server) = server(variable).behind([rule]);
         let table = server.table("t");
         let names = fill(&table, 30).await;
         all_go(&table, names).await;
@@ -128,7 +128,7 @@ async fn onelake_deletes_one_by_one_and_waits_when_told_to() {
         throttle_every: 29,
         ..onelake::Options::default()
     };
-    let (proxy, server) = Server::new(ONELAKE).behind(onelake::rules(options));
+    let (proxy, server) = server(ONELAKE).behind(onelake::rules(options));
     let table = server.table("t");
     let names = fill(&table, 60).await;
     all_go(&table, names).await;
@@ -178,7 +178,7 @@ async fn a_batch_in_which_one_file_fails_names_it() {
              <Code>AccessDenied</Code><Message>no</Message></Error></DeleteResult>"
         ))
     };
-    let server = Server::new(S3);
+    let server = server(S3);
     let folder = server
         .location
         .split_once("://")

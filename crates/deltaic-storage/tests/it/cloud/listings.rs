@@ -8,7 +8,7 @@ use deltaic_storage::TableStore;
 use deltaic_testing::{Action, Answer, KeyClass, Rule};
 use futures::{StreamExt, TryStreamExt, stream};
 
-use super::{AZURE, S3, Server};
+use super::{AZURE, S3, Tables, server};
 
 /// More than a page of S3, whose pages hold 1000.
 const FILES: usize = 1203;
@@ -60,7 +60,7 @@ async fn a_listing_that_breaks_off_is_taken_up_and_whole() {
         Action::Answer(Answer::status(200)),
     ];
     for variable in [S3, AZURE] {
-        let server = Server::new(variable);
+        let server = server(variable);
         fill(&server.table("t")).await;
         for action in &actions {
             // The second page of S3, and the first of Azure and then once more.
@@ -95,7 +95,7 @@ async fn a_listing_that_stays_broken_is_an_error_in_time() {
         )),
     ];
     for (variable, option) in [(S3, "aws_retry_timeout"), (AZURE, "azure_retry_timeout")] {
-        let server = Server::new(variable).with(&[(option, "1s")]);
+        let server = server(variable).with(&[(option, "1s")]);
         fill(&server.table("t")).await;
         for action in &actions {
             let (_proxy, server) = server.behind([listings().then(action.clone())]);
@@ -120,7 +120,10 @@ async fn a_server_is_not_asked_before_the_time_that_it_names() {
         for status in [429, 503] {
             let answer = Answer::status(status).header("retry-after", "2");
             let rule = Rule::any().times(1).then(Action::Answer(answer));
-            let (proxy, server) = Server::new(variable).behind([rule]);
+            // A commit that is not preceded by a probe.
+            let (proxy, server) = server(variable)
+                .with(&[("aws_conditional_put", "etag")])
+                .behind([rule]);
             let table = server.table("t");
             let began = Instant::now();
             table
@@ -145,7 +148,7 @@ async fn a_server_is_not_asked_before_the_time_that_it_names() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_wait_that_is_longer_than_the_user_has_is_not_begun() {
     let answer = Answer::status(503).header("retry-after", "3600");
-    let (_proxy, server) = Server::new(S3).behind([Rule::any().then(Action::Answer(answer))]);
+    let (_proxy, server) = server(S3).behind([Rule::any().then(Action::Answer(answer))]);
     let table = server.with(&[("aws_retry_timeout", "2s")]).table("t");
     let began = Instant::now();
     table

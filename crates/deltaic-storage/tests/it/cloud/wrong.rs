@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use deltaic_protocol::error::{DeltaError, ErrorKind};
 use deltaic_storage::TableStore;
-use deltaic_testing::{Action, Answer, Rule};
+use deltaic_testing::{Action, Answer, Rule, Server};
 use futures::{StreamExt, TryStreamExt};
 
-use super::{AZURE, S3, Server};
+use super::{AZURE, S3, Tables, server};
 
 const COMMIT: &str = "00000000000000000001.json";
 /// What the user allows one operation.
@@ -149,7 +149,7 @@ async fn answered(
     java: &'static str,
     hint: &'static str,
 ) {
-    let honest = Server::new(variable);
+    let honest = server(variable);
     let (_proxy, server) = honest.behind([rule.then(Action::Answer(answer))]);
     let case = Case {
         server,
@@ -163,7 +163,7 @@ async fn answered(
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bucket_that_is_not_there() {
     for variable in [S3, AZURE] {
-        let honest = Server::new(variable);
+        let honest = server(variable);
         let mut server = honest.clone();
         server.location = server
             .location
@@ -180,7 +180,7 @@ async fn a_bucket_that_is_not_there() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn credentials_that_are_wrong() {
-    let honest = Server::new(AZURE);
+    let honest = server(AZURE);
     let server = honest.clone().with(&[(
         "azure_storage_account_key",
         "d3Jvbmctd3Jvbmctd3Jvbmctd3Jvbmctd3Jvbmc=",
@@ -270,7 +270,7 @@ async fn a_token_that_expires_on_the_way() {
     )
     .await;
     // In the middle of a listing: the second page.
-    let honest = Server::new(S3);
+    let honest = server(S3);
     let table = honest.table("t");
     let names: Vec<String> = (0..1010).map(|n| format!("f-{n:05}")).collect();
     futures::stream::iter(&names)
@@ -327,11 +327,11 @@ async fn a_bucket_of_another_region() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_endpoint_that_is_down_busy_or_silent() {
     for variable in [S3, AZURE] {
-        let honest = Server::new(variable);
-        let (proxy, server) = honest.behind([]);
+        let honest = server(variable);
+        let (proxy, down) = honest.behind([]);
         drop(proxy);
         let case = Case {
-            server,
+            server: down,
             tries: ALL,
             java: IO,
             hint: "endpoint answers",
@@ -348,7 +348,7 @@ async fn an_endpoint_that_is_down_busy_or_silent() {
             "endpoint answers",
         )
         .await;
-        let honest = Server::new(variable);
+        let honest = server(variable);
         let (_proxy, server) =
             honest.behind([Rule::any().then(Action::Delay(Duration::from_secs(3600)))]);
         let case = Case {
