@@ -1,6 +1,6 @@
-//! Whether a bucket keeps two commits apart: what its conditional put (`If-None-Match: *`) does is looked at once, before
-//! the first commit through a client. Some servers that speak the protocol of S3 accept the condition and ignore it, others
-//! look first and write then; there one commit can replace another, and neither writer is told.
+//! Whether a bucket keeps two commits apart: what its conditional put (`If-None-Match: *`) does is looked at once,
+//! before the first commit through a client. Some servers that speak the protocol of S3 accept the condition and ignore
+//! it, others look first and write then; there one commit can replace another, and neither writer is told.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ use crate::LOG_DIR;
 use crate::object_path::to_object_path;
 use crate::root::TableRoot;
 
-/// How the names of the probe's objects begin, inside `_delta_log`. Readers of Delta pass over what does not look like a
-/// file of the log; a leading dot hides the name from Hadoop's listings too.
+/// How the names of the probe's objects begin, inside `_delta_log`. Readers of Delta pass over what does not look like
+/// a file of the log; a leading dot hides the name from Hadoop's listings too.
 pub(super) const PROBE_PREFIX: &str = ".probe-";
 
-/// Races of creates on one key each. A server that looks first and then writes is found by a race with a probability only
-/// (s3s-fs: by one of these twelve in four of five probes), so there are several.
+/// Races of creates on one key each. A server that looks first and then writes is found by a race with a probability
+/// only (s3s-fs: by one of these twelve in four of five probes), so there are several.
 const ROUNDS: usize = 12;
 /// Creates at the same time. Two suffice, and a server that queues them up is not held up (SeaweedFS needs a second for
 /// four).
@@ -63,8 +63,9 @@ impl Gate {
         self.rule != Rule::Refuse
     }
 
-    /// Lets a commit pass, or says why it must not be tried. Those who come while the store is probed wait for the one probe;
-    /// what it found holds for the client. A probe that could not be finished says nothing, and the next commit tries again.
+    /// Lets a commit pass, or says why it must not be tried. Those who come while the store is probed wait for the one
+    /// probe; what it found holds for the client. A probe that could not be finished says nothing, and the next commit
+    /// tries again.
     ///
     /// # Errors
     /// A store that does not keep the condition (`Unsupported`), or one that does not answer.

@@ -1,8 +1,8 @@
 //! Object stores: the contract on real servers, and commits whose answers are lost.
 //!
-//! Servers are named by `DELTAIC_TEST_S3` and `DELTAIC_TEST_AZURE` (options as `KEY=VALUE`, separated by spaces, and the
-//! location of an empty folder as `location=…`), which `cargo xtask emulators` sets; without them these tests fail, and
-//! `cargo xtask test` leaves them out.
+//! Servers are named by `DELTAIC_TEST_S3` and `DELTAIC_TEST_AZURE` (options as `KEY=VALUE`, separated by spaces, and
+//! the location of an empty folder as `location=…`), which `cargo xtask emulators` sets; without them these tests fail,
+//! and `cargo xtask test` leaves them out.
 
 use deltaic_storage::cloud::CloudOptions;
 use deltaic_storage::{StorageFactory, StorageOptions, contract};

@@ -1,5 +1,5 @@
-//! Object stores that are wrong on purpose: without the condition of a put, with a gap between looking and writing, broken
-//! off, counted.
+//! Object stores that are wrong on purpose: without the condition of a put, with a gap between looking and writing,
+//! broken off, counted.
 
 use std::collections::HashMap;
 use std::fmt;
