@@ -1,4 +1,5 @@
-//! A client for one container of Azure Blob Storage (ADLS Gen2) or workspace of OneLake, from options and the environment.
+//! A client for one container of Azure Blob Storage (ADLS Gen2) or workspace of OneLake, from options and the
+//! environment.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -207,8 +208,8 @@ fn of_token_address(value: &str) -> Pairs {
     }
 }
 
-/// The parts of a connection string (`AccountName=…;AccountKey=…;EndpointSuffix=…`). One that is for another account than the
-/// location says nothing.
+/// The parts of a connection string (`AccountName=…;AccountKey=…;EndpointSuffix=…`). One that is for another account
+/// than the location says nothing.
 fn connection(place: &str, text: &str, account: Option<&str>) -> Result<Pairs> {
     let mut out = Pairs::new();
     let mut named: Option<&str> = None;

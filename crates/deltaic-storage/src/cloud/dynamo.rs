@@ -1,5 +1,6 @@
-//! The lock as a table of DynamoDB, laid out as Delta's `S3DynamoDBLogStore` does: `tablePath` (hash key) and `fileName`
-//! (range key), `tempPath`, `complete` (`"true"` or `"false"`), `expireTime` (seconds since 1970, for complete entries).
+//! The lock as a table of DynamoDB, laid out as Delta's `S3DynamoDBLogStore` does: `tablePath` (hash key) and
+//! `fileName` (range key), `tempPath`, `complete` (`"true"` or `"false"`), `expireTime` (seconds since 1970, for
+//! complete entries).
 //!
 //! Four requests of DynamoDB's JSON protocol, sent and signed by what object_store uses for S3.
 
@@ -333,3 +334,7 @@ impl CommitLock for DynamoLock {
         self.ask("PutItem", &body).await.map(|_| ())
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -6,7 +6,8 @@ use object_store::Error;
 use super::wire::{Refusal, refusal};
 use crate::error::not_found;
 
-/// Whether the store has answered for certain that it will not do it: asking again is of no use, and nothing was changed.
+/// Whether the store has answered for certain that it will not do it: asking again is of no use, and nothing was
+/// changed.
 pub(super) fn is_final(error: &Error) -> bool {
     matches!(
         error,
@@ -112,8 +113,8 @@ fn with_cause(error: &Error) -> String {
     }
 }
 
-/// A text without what must not be told: queries of addresses (signatures stand there), users and passwords in addresses, and
-/// the tokens that S3 repeats in its refusals.
+/// A text without what must not be told: queries of addresses (signatures stand there), users and passwords in
+/// addresses, and the tokens that S3 repeats in its refusals.
 pub(super) fn without_secrets(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

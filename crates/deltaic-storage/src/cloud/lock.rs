@@ -1,10 +1,10 @@
-//! Commits through a lock, for stores that do not keep two commits apart: the protocol of Delta's `S3DynamoDBLogStore`, so
-//! that Spark and deltalake can write the same table at the same time.
+//! Commits through a lock, for stores that do not keep two commits apart: the protocol of Delta's `S3DynamoDBLogStore`,
+//! so that Spark and deltalake can write the same table at the same time.
 //!
-//! A commit of version N is: the file under a temporary name (`_delta_log/.tmp/N.json.UUID`), an entry of the lock that is
-//! made only if N has none (from here on it is the commit of version N), the copy to `N.json`, and the mark in the entry that
-//! the copy is there. Whoever finds an entry without that mark makes the copy and the mark: a writer before its own commit,
-//! a reader before it lists the log.
+//! A commit of version N is: the file under a temporary name (`_delta_log/.tmp/N.json.UUID`), an entry of the lock that
+//! is made only if N has none (from here on it is the commit of version N), the copy to `N.json`, and the mark in the
+//! entry that the copy is there. Whoever finds an entry without that mark makes the copy and the mark: a writer before
+//! its own commit, a reader before it lists the log.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,7 +21,8 @@ use crate::{DataStore, DeleteOutcome, FileMeta, FileStream, LOG_DIR, LogStore, P
 
 /// Where commits wait for their name, inside `_delta_log`.
 const TEMP_DIR: &str = ".tmp";
-/// A writer that was stopped for longer than this between its file and its entry begins anew: the file may have been swept.
+/// A writer that was stopped for longer than this between its file and its entry begins anew: the file may have been
+/// swept.
 const STALE: Duration = Duration::from_secs(15 * 60);
 /// How often a commit is tried whose rival has vanished without a trace.
 const TRIES: usize = 4;

@@ -117,7 +117,8 @@ pub fn is_cloud_option(name: &str) -> bool {
     .any(|prefix| lower.starts_with(prefix))
 }
 
-/// The error of an option whose value cannot be used. The value itself is not told: it may be a secret in the wrong place.
+/// The error of an option whose value cannot be used. The value itself is not told: it may be a secret in the wrong
+/// place.
 pub(super) fn invalid(place: &str, name: &str, wanted: &str) -> DeltaError {
     DeltaError::unclassed(
         "java.lang.IllegalArgumentException",

@@ -1,6 +1,6 @@
-//! Whether a bucket keeps two commits apart: what its conditional put (`If-None-Match: *`) does is looked at once, before
-//! the first commit through a client. Some servers that speak the protocol of S3 accept the condition and ignore it, others
-//! look first and write then; there one commit can replace another, and neither writer is told.
+//! Whether a bucket keeps two commits apart: what its conditional put (`If-None-Match: *`) does is looked at once,
+//! before the first commit through a client. Some servers that speak the protocol of S3 accept the condition and ignore
+//! it, others look first and write then; there one commit can replace another, and neither writer is told.
 
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ use tokio::sync::OnceCell;
 
 use super::failure::to_delta;
 use crate::LOG_DIR;
-use crate::object_path::{from_object_path, to_object_path};
+use crate::object_path::to_object_path;
 use crate::root::TableRoot;
 
-/// How the names of the probe's objects begin, inside `_delta_log`. Readers of Delta pass over what does not look like a
-/// file of the log; a leading dot hides the name from Hadoop's listings too.
+/// How the names of the probe's objects begin, inside `_delta_log`. Readers of Delta pass over what does not look like
+/// a file of the log; a leading dot hides the name from Hadoop's listings too.
 pub(super) const PROBE_PREFIX: &str = ".probe-";
 
-/// Races of creates on one key each. A server that looks first and then writes is found by a race with a probability only
-/// (s3s-fs: by one of these twelve in four of five probes), so there are several.
+/// Races of creates on one key each. A server that looks first and then writes is found by a race with a probability
+/// only (s3s-fs: by one of these twelve in four of five probes), so there are several.
 const ROUNDS: usize = 12;
 /// Creates at the same time. Two suffice, and a server that queues them up is not held up (SeaweedFS needs a second for
 /// four).
@@ -63,8 +63,9 @@ impl Gate {
         self.rule != Rule::Refuse
     }
 
-    /// Lets a commit pass, or says why it must not be tried. Those who come while the store is probed wait for the one probe;
-    /// what it found holds for the client. A probe that could not be finished says nothing, and the next commit tries again.
+    /// Lets a commit pass, or says why it must not be tried. Those who come while the store is probed wait for the one
+    /// probe; what it found holds for the client. A probe that could not be finished says nothing, and the next commit
+    /// tries again.
     ///
     /// # Errors
     /// A store that does not keep the condition (`Unsupported`), or one that does not answer.
@@ -117,10 +118,11 @@ async fn probe(store: &dyn ObjectStore, root: &TableRoot) -> Result<Verdict> {
     // Rights to write do not always go with rights to delete; what stays is small and has a name that nobody reads.
     let places = stream::iter(keys.into_iter().map(Ok)).boxed();
     store.delete_stream(places).for_each(|_| async {}).await;
-    found.map_err(|(key, error)| to_delta("write", &root.place(&from_object_path(&key)), &error))
+    // The place that matters to the reader of the error is the log's, not the probe's own.
+    found.map_err(|error| to_delta("write", &root.display(LOG_DIR), &error))
 }
 
-type Looked<T> = std::result::Result<T, (Path, Error)>;
+type Looked<T> = std::result::Result<T, Error>;
 
 async fn look(store: &dyn ObjectStore, keys: &[Path]) -> Looked<Verdict> {
     let Some((first, rounds)) = keys.split_first() else {
@@ -161,7 +163,11 @@ async fn at_the_same_time(store: &dyn ObjectStore, key: &Path) -> Looked<Verdict
             winners.push(writer);
         }
     }
-    let there = read(store, key).await?;
+    let there = match read(store, key).await {
+        // Both were sent away, as a store may do with requests that meet: nobody was told of a success.
+        Err(Error::NotFound { .. }) if winners.is_empty() => return Ok(Ok(())),
+        there => there?,
+    };
     Ok(match winners.as_slice() {
         [] => match (0..WRITERS).any(|writer| there == content(writer)) {
             true => Ok(()),
@@ -187,16 +193,12 @@ async fn create(store: &dyn ObjectStore, key: &Path, writer: usize) -> Looked<Pu
     match store.put_opts(key, payload, PutMode::Create.into()).await {
         Ok(_) => Ok(Put::Made),
         Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => Ok(Put::Exists),
-        Err(error) => Err((key.clone(), error)),
+        Err(error) => Err(error),
     }
 }
 
 async fn read(store: &dyn ObjectStore, key: &Path) -> Looked<Bytes> {
-    let found = match store.get(key).await {
-        Ok(found) => found.bytes().await,
-        Err(error) => Err(error),
-    };
-    found.map_err(|error| (key.clone(), error))
+    store.get(key).await?.bytes().await
 }
 
 /// What a writer of the probe writes.

@@ -1,6 +1,6 @@
-//! Credentials that object_store does not find by itself: profiles of `~/.aws/config` and `~/.aws/credentials` (static keys,
-//! SSO, roles with a source profile, programs that print credentials) and roles that are assumed with other credentials.
-//! `aws-config` knows how; here it is joined to object_store's HTTP client and credentials.
+//! Credentials that object_store does not find by itself: profiles of `~/.aws/config` and `~/.aws/credentials` (static
+//! keys, SSO, roles with a source profile, programs that print credentials) and roles that are assumed with other
+//! credentials. `aws-config` knows how; here it is joined to object_store's HTTP client and credentials.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -125,8 +125,8 @@ impl Settings {
         first(&self.options, names).or_else(|| first(&self.environment, names))
     }
 
-    /// The same, with the options that Hadoop's names keep for one bucket (`fs.s3a.bucket.NAME.endpoint`) in place of the
-    /// general ones.
+    /// The same, with the options that Hadoop's names keep for one bucket (`fs.s3a.bucket.NAME.endpoint`) in place of
+    /// the general ones.
     pub(super) fn for_bucket(&self, bucket: &str) -> Settings {
         let mine = format!("fs.s3a.bucket.{}.", bucket.to_lowercase());
         let mut options = self.options.clone();
@@ -141,8 +141,8 @@ impl Settings {
         }
     }
 
-    /// A text without the values of settings, but for those that say where a server is. Which of the others is a secret cannot be
-    /// known: it may stand under a wrong name.
+    /// A text without the values of settings, but for those that say where a server is. Which of the others is a secret
+    /// cannot be known: it may stand under a wrong name.
     pub(super) fn hide(&self, text: &str) -> String {
         let told = |name: &str| {
             ["endpoint", "region", "account_name", "home", "userprofile"]

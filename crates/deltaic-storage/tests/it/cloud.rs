@@ -1,8 +1,8 @@
 //! Object stores on real servers: the contract, also where answers are lost, and what goes wrong.
 //!
-//! Servers are named by `DELTAIC_TEST_S3`, `DELTAIC_TEST_AZURE`, `DELTAIC_TEST_ONELAKE`, `DELTAIC_TEST_S3_IGNORES` (one that takes
-//! `If-None-Match` and does nothing with it) and `DELTAIC_TEST_DYNAMODB` (a lock), in the form of [`Server`], which
-//! `cargo xtask emulators` sets; without them these tests fail, and `cargo xtask test` leaves them out.
+//! Servers are named by `DELTAIC_TEST_S3`, `DELTAIC_TEST_AZURE`, `DELTAIC_TEST_ONELAKE`, `DELTAIC_TEST_S3_IGNORES` (one
+//! that takes `If-None-Match` and does nothing with it) and `DELTAIC_TEST_DYNAMODB` (a lock), in the form of [`Server`],
+//! which `cargo xtask emulators` sets; without them these tests fail, and `cargo xtask test` leaves them out.
 
 mod deletes;
 mod listings;

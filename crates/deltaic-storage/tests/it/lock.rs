@@ -1,5 +1,5 @@
-//! Commits through a lock, on stores that do not keep two commits apart: writers that die at any step, readers and writers
-//! that come after them, races.
+//! Commits through a lock, on stores that do not keep two commits apart: writers that die at any step, readers and
+//! writers that come after them, races.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -1,6 +1,7 @@
-//! Object stores that are wrong on purpose: without the condition of a put, with a gap between looking and writing, broken
-//! off, counted.
+//! Object stores that are wrong on purpose: without the condition of a put, with a gap between looking and writing,
+//! broken off, counted.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -27,6 +28,8 @@ pub enum Condition {
     LooksFirst,
     /// Refuses, and writes nevertheless.
     WritesAnyway,
+    /// Keeps it, and sends away all who meet on one key.
+    SendsAway,
 }
 
 /// A store around another.
@@ -38,6 +41,8 @@ pub struct Odd {
     pub alive: Arc<Fuse>,
     pub requests: AtomicUsize,
     pub puts: Mutex<Vec<String>>,
+    /// Keys that are being created.
+    busy: Mutex<HashMap<Path, usize>>,
 }
 
 impl Odd {
@@ -48,6 +53,7 @@ impl Odd {
             alive: Arc::new(Fuse::endless()),
             requests: AtomicUsize::new(0),
             puts: Mutex::default(),
+            busy: Mutex::default(),
         }
     }
 
@@ -75,6 +81,15 @@ impl Odd {
                 }
                 tokio::time::sleep(Duration::from_millis(2)).await;
                 self.inner.put_opts(at, payload, over).await
+            }
+            Condition::SendsAway => {
+                *self.busy.lock().unwrap().entry(at.clone()).or_default() += 1;
+                tokio::time::sleep(Duration::from_millis(2)).await;
+                if self.busy.lock().unwrap()[at] > 1 {
+                    return Err(exists(at));
+                }
+                self.busy.lock().unwrap().remove(at);
+                self.inner.put_opts(at, payload, options).await
             }
             Condition::WritesAnyway => {
                 let there = self.inner.head(at).await.is_ok();

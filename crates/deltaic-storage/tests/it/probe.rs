@@ -40,7 +40,13 @@ async fn objects(store: &InMemory) -> Vec<String> {
 
 #[tokio::test]
 async fn a_store_that_is_right_is_probed_once_and_left_clean() {
-    let (odd, memory, factory) = backend(Condition::Kept, Fuse::endless());
+    for condition in [Condition::Kept, Condition::SendsAway] {
+        probed_once_and_left_clean(condition).await;
+    }
+}
+
+async fn probed_once_and_left_clean(condition: Condition) {
+    let (odd, memory, factory) = backend(condition, Fuse::endless());
     let table = factory.open("s3://b/t").unwrap();
     assert_eq!(commit(&table, COMMIT).await.unwrap(), PutOutcome::Created);
     let probed = odd.requests.load(Ordering::SeqCst);

@@ -1,4 +1,5 @@
-//! Keys, tokens and passwords of object stores are not told: not by errors, not by what is printed of options and stores.
+//! Keys, tokens and passwords of object stores are not told: not by errors, not by what is printed of options and
+//! stores.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
