@@ -148,7 +148,7 @@ pub(super) fn azure(
     if place.fabric {
         builder = builder.with_use_fabric_endpoint(true);
     }
-    let mut endpoint = None;
+    let mut endpoint = builder.get_config_value(&AzureConfigKey::Endpoint);
     for (name, value) in options {
         let Some(key) = azure_option(name, account) else {
             continue;
