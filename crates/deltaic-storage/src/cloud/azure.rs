@@ -103,8 +103,8 @@ fn is_on(builder: &MicrosoftAzureBuilder, key: AzureConfigKey) -> bool {
         .is_some_and(|value| is_true(&value))
 }
 
-/// All settings that mean something; what is said more exactly comes later and wins: variables, the location, a connection
-/// string, options.
+/// All settings that mean something, the address that the location needs before them; what comes later wins: variables, a
+/// connection string, options.
 fn pairs(url: &str, place: &Bucket, settings: &Settings) -> Result<Pairs> {
     let account = place.account.as_deref().or_else(|| {
         settings.get(&[
@@ -123,14 +123,16 @@ fn pairs(url: &str, place: &Bucket, settings: &Settings) -> Result<Pairs> {
         None => Pairs::new(),
     };
     ours.extend(known(&mut settings.options()));
-    let mut all = known(&mut settings.variables());
+    let mut variables = known(&mut settings.variables());
     if ours.iter().any(|(key, _)| is_credential(*key)) {
         // The builder has an order of its own among keys, tokens and signatures; the one that is asked for is meant.
-        all.retain(|(key, _)| !is_credential(*key));
+        variables.retain(|(key, _)| !is_credential(*key));
     }
-    if let Some(endpoint) = &place.endpoint {
-        all.push((AzureConfigKey::Endpoint, endpoint.clone()));
-    }
+    let own = place.endpoint.iter();
+    let mut all: Pairs = own
+        .map(|endpoint| (AzureConfigKey::Endpoint, endpoint.clone()))
+        .collect();
+    all.extend(variables);
     all.extend(ours);
     Ok(all)
 }
@@ -271,17 +273,18 @@ mod tests {
     use super::*;
     use crate::cloud::CloudOptions;
 
-    fn pairs_of(options: &[(&str, &str)], environment: &[(&str, &str)]) -> Pairs {
+    fn settings(options: &[(&str, &str)], environment: &[(&str, &str)]) -> Settings {
         let owned = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
             pairs
                 .iter()
                 .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
                 .collect()
         };
-        let settings = Settings::with_environment(
-            &CloudOptions::from_iter(owned(options)),
-            owned(environment),
-        );
+        Settings::with_environment(&CloudOptions::from_iter(owned(options)), owned(environment))
+    }
+
+    fn pairs_of(options: &[(&str, &str)], environment: &[(&str, &str)]) -> Pairs {
+        let settings = settings(options, environment);
         pairs("abfss://c", &container(None), &settings).unwrap()
     }
 
@@ -386,27 +389,22 @@ mod tests {
     }
 
     #[test]
-    fn the_address_of_a_location_wins_over_variables_and_not_over_options() {
+    fn the_address_of_a_location_counts_where_nothing_else_is_said() {
         let private = "https://acc.z12.blob.fabric.microsoft.com";
-        let service_of = |place: &Bucket, options: &[(&str, &str)]| {
-            let owned = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
-                pairs
-                    .iter()
-                    .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-                    .collect()
-            };
-            let settings = Settings::with_environment(
-                &CloudOptions::from_iter(owned(options)),
-                owned(&[("AZURE_STORAGE_ENDPOINT", "https://variable")]),
-            );
+        let none: &[(&str, &str)] = &[];
+        let option: &[(&str, &str)] = &[("azure_storage_endpoint", "https://option")];
+        let variable: &[(&str, &str)] = &[("AZURE_STORAGE_ENDPOINT", "https://variable")];
+        for (options, environment, wanted) in [
+            (none, none, private),
+            (none, variable, "https://variable"),
+            (option, variable, "https://option"),
+        ] {
+            let settings = settings(options, environment);
             let mut client = Client::new("abfss://c", &settings, "azure").unwrap();
-            let builder = builder(place, "abfss://c", &settings, &mut client).unwrap();
-            service(&builder).unwrap().to_string()
-        };
-        assert_eq!(service_of(&container(None), &[]), "https://variable/");
-        let place = container(Some(private));
-        assert_eq!(service_of(&place, &[]), format!("{private}/"));
-        let option = [("azure_storage_endpoint", "https://option")];
-        assert_eq!(service_of(&place, &option), "https://option/");
+            let place = container(Some(private));
+            let builder = builder(&place, "abfss://c", &settings, &mut client).unwrap();
+            let found = service(&builder).unwrap().to_string();
+            assert_eq!(found.trim_end_matches('/'), wanted);
+        }
     }
 }

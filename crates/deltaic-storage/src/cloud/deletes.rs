@@ -26,13 +26,12 @@ pub(super) async fn delete_keys(
 ) -> Vec<Result<()>> {
     let mut outcomes: Vec<Option<Result<()>>> = keys.iter().map(|_| None).collect();
     let mut pending: Vec<usize> = (0..keys.len()).collect();
-    let mut failing = None;
+    let began = Instant::now();
     let mut number = 0;
     while !pending.is_empty() {
         let asked: Vec<Path> = pending.iter().map(|at| keys[*at].clone()).collect();
         let tried = try_batch(store, asked).await;
-        let since = *failing.get_or_insert_with(Instant::now);
-        let pause = limits.pause(number, since);
+        let pause = limits.pause(number, began);
         let mut again = Vec::new();
         for (at, tried) in pending.into_iter().zip(tried) {
             outcomes[at] = Some(match tried {

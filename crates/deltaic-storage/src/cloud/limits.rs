@@ -81,22 +81,24 @@ impl Limits {
         self.request.unwrap_or(REQUEST.min(self.patience / 2))
     }
 
-    /// The wait before our own try of this number (the first is 0) of something that has been failing since then; nothing
-    /// where it is time to give up. The client had half of the time for its first try.
-    pub(super) fn pause(&self, number: usize, failing: Instant) -> Option<Duration> {
+    /// The wait before our own further try (the first has number 0) of something that began at `began`; nothing where no
+    /// time is left in which the client could do it.
+    pub(super) fn pause(&self, number: usize, began: Instant) -> Option<Duration> {
         let pause = *PAUSES.get(number)?;
-        (failing.elapsed() + pause < self.patience / 2).then_some(pause)
+        (began.elapsed() + pause <= self.patience / 2).then_some(pause)
     }
 
-    /// The client's own repetitions. They take half of the time: what is unclear after them is looked at in the other half.
+    /// The client's own repetitions. They take half of the time, the last pause included: what is unclear after them is
+    /// looked at in the other half.
     pub(super) fn retry(&self) -> RetryConfig {
+        let longest = LONGEST_PAUSE.min(self.patience / 8);
         RetryConfig {
             backoff: BackoffConfig {
-                max_backoff: LONGEST_PAUSE.min(self.patience / 8),
+                max_backoff: longest,
                 ..BackoffConfig::default()
             },
             max_retries: self.retries,
-            retry_timeout: self.patience / 2,
+            retry_timeout: self.patience / 2 - longest,
         }
     }
 }
@@ -186,7 +188,7 @@ mod tests {
             (limits.patience, limits.retries, limits.request()),
             (Duration::from_secs(4), 2, Duration::from_secs(1))
         );
-        assert_eq!(limits.retry().retry_timeout, Duration::from_secs(2));
+        assert_eq!(limits.retry().retry_timeout, Duration::from_millis(1500));
         assert_eq!(limits.retry().max_retries, 2);
         let limits = of("azure", &[("azure_timeout", "90s")], &[]).unwrap();
         assert_eq!(limits.request(), Duration::from_secs(90));

@@ -11,8 +11,10 @@ use futures::{StreamExt, stream};
 use object_store::path::Path;
 use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode, PutPayload};
 use tokio::sync::OnceCell;
+use tokio::time::Instant;
 
-use super::failure::to_delta;
+use super::failure::{is_final, to_delta};
+use super::limits::Limits;
 use crate::LOG_DIR;
 use crate::object_path::to_object_path;
 use crate::root::TableRoot;
@@ -69,7 +71,12 @@ impl Gate {
     ///
     /// # Errors
     /// A store that does not keep the condition (`Unsupported`), or one that does not answer.
-    pub(super) async fn pass(&self, store: &Arc<dyn ObjectStore>, root: &TableRoot) -> Result<()> {
+    pub(super) async fn pass(
+        &self,
+        store: &Arc<dyn ObjectStore>,
+        root: &TableRoot,
+        limits: Limits,
+    ) -> Result<()> {
         let verdict = match self.rule {
             Rule::Trust => return Ok(()),
             Rule::Refuse => {
@@ -77,7 +84,7 @@ impl Gate {
             }
             Rule::Probe => {
                 self.seen
-                    .get_or_try_init(|| probe(store.as_ref(), root))
+                    .get_or_try_init(|| probe(store.as_ref(), root, limits))
                     .await?
             }
         };
@@ -106,7 +113,7 @@ fn refused(root: &TableRoot, seen: &str) -> DeltaError {
 }
 
 /// Looks at the store and removes what it has made there.
-async fn probe(store: &dyn ObjectStore, root: &TableRoot) -> Result<Verdict> {
+async fn probe(store: &dyn ObjectStore, root: &TableRoot, limits: Limits) -> Result<Verdict> {
     let name = uuid::Uuid::new_v4().simple().to_string();
     let name = &name[..12];
     let keys: Vec<Path> = (0..=ROUNDS)
@@ -114,73 +121,21 @@ async fn probe(store: &dyn ObjectStore, root: &TableRoot) -> Result<Verdict> {
             to_object_path(&root.absolute(&format!("{LOG_DIR}/{PROBE_PREFIX}{name}-{round}")))
         })
         .collect();
-    let found = look(store, &keys).await;
+    let probe = Probe {
+        store,
+        limits,
+        began: Instant::now(),
+    };
+    let found = probe.look(&keys).await;
     // Rights to write do not always go with rights to delete; what stays is small and has a name that nobody reads.
     let places = stream::iter(keys.into_iter().map(Ok)).boxed();
-    store.delete_stream(places).for_each(|_| async {}).await;
+    let removed = store.delete_stream(places).for_each(|_| async {});
+    let _ = tokio::time::timeout(limits.patience / 2, removed).await;
     // The place that matters to the reader of the error is the log's, not the probe's own.
     found.map_err(|error| to_delta("write", &root.display(LOG_DIR), &error))
 }
 
 type Looked<T> = std::result::Result<T, Error>;
-
-async fn look(store: &dyn ObjectStore, keys: &[Path]) -> Looked<Verdict> {
-    let Some((first, rounds)) = keys.split_first() else {
-        return Ok(Ok(()));
-    };
-    if let Err(seen) = one_after_the_other(store, first).await? {
-        return Ok(Err(seen));
-    }
-    // All races at once: a server that is busy leaves more time between looking and writing.
-    for race in join_all(rounds.iter().map(|key| at_the_same_time(store, key))).await {
-        if let Err(seen) = race? {
-            return Ok(Err(seen));
-        }
-    }
-    Ok(Ok(()))
-}
-
-async fn one_after_the_other(store: &dyn ObjectStore, key: &Path) -> Looked<Verdict> {
-    // The name is new, so `Exists` can only come from a repetition of the client's that met its own first try.
-    create(store, key, 0).await?;
-    if create(store, key, 1).await? == Put::Made {
-        return Ok(Err(
-            "a second put with If-None-Match: * on one key was not refused".to_owned(),
-        ));
-    }
-    let there = read(store, key).await?;
-    Ok(match there == content(0) {
-        true => Ok(()),
-        false => Err("a put that was refused has changed the object".to_owned()),
-    })
-}
-
-async fn at_the_same_time(store: &dyn ObjectStore, key: &Path) -> Looked<Verdict> {
-    let puts = join_all((0..WRITERS).map(|writer| create(store, key, writer))).await;
-    let mut winners = Vec::new();
-    for (writer, put) in puts.into_iter().enumerate() {
-        if put? == Put::Made {
-            winners.push(writer);
-        }
-    }
-    let there = match read(store, key).await {
-        // Both were sent away, as a store may do with requests that meet: nobody was told of a success.
-        Err(Error::NotFound { .. }) if winners.is_empty() => return Ok(Ok(())),
-        there => there?,
-    };
-    Ok(match winners.as_slice() {
-        [] => match (0..WRITERS).any(|writer| there == content(writer)) {
-            true => Ok(()),
-            false => Err("two puts at the same time have left a mixture".to_owned()),
-        },
-        [winner] if there == content(*winner) => Ok(()),
-        [_] => Err("of two puts at the same time the one that was refused is there".to_owned()),
-        many => Err(format!(
-            "{} puts with If-None-Match: * at the same time on one key were all accepted",
-            many.len()
-        )),
-    })
-}
 
 #[derive(PartialEq)]
 enum Put {
@@ -188,17 +143,113 @@ enum Put {
     Exists,
 }
 
-async fn create(store: &dyn ObjectStore, key: &Path, writer: usize) -> Looked<Put> {
-    let payload = PutPayload::from_bytes(content(writer));
-    match store.put_opts(key, payload, PutMode::Create.into()).await {
-        Ok(_) => Ok(Put::Made),
-        Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => Ok(Put::Exists),
-        Err(error) => Err(error),
-    }
+struct Probe<'a> {
+    store: &'a dyn ObjectStore,
+    limits: Limits,
+    began: Instant,
 }
 
-async fn read(store: &dyn ObjectStore, key: &Path) -> Looked<Bytes> {
-    store.get(key).await?.bytes().await
+impl Probe<'_> {
+    async fn look(&self, keys: &[Path]) -> Looked<Verdict> {
+        let Some((first, rounds)) = keys.split_first() else {
+            return Ok(Ok(()));
+        };
+        if let Err(seen) = self.one_after_the_other(first).await? {
+            return Ok(Err(seen));
+        }
+        // All races at once: a server that is busy leaves more time between looking and writing.
+        for race in join_all(rounds.iter().map(|key| self.at_the_same_time(key))).await {
+            if let Err(seen) = race? {
+                return Ok(Err(seen));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    async fn one_after_the_other(&self, key: &Path) -> Looked<Verdict> {
+        // The name is new, so `Exists` can only come from a repetition that met its own first try.
+        self.create(key, 0).await?;
+        if self.create(key, 1).await? == Put::Made {
+            return Ok(Err(
+                "a second put with If-None-Match: * on one key was not refused".to_owned(),
+            ));
+        }
+        let there = self.read(key).await?;
+        Ok(match there == content(0) {
+            true => Ok(()),
+            false => Err("a put that was refused has changed the object".to_owned()),
+        })
+    }
+
+    async fn at_the_same_time(&self, key: &Path) -> Looked<Verdict> {
+        let puts = join_all((0..WRITERS).map(|writer| self.create(key, writer))).await;
+        let mut winners = Vec::new();
+        for (writer, put) in puts.into_iter().enumerate() {
+            if put? == Put::Made {
+                winners.push(writer);
+            }
+        }
+        let there = match self.read(key).await {
+            // Both were sent away, as a store may do with requests that meet: nobody was told of a success.
+            Err(Error::NotFound { .. }) if winners.is_empty() => return Ok(Ok(())),
+            there => there?,
+        };
+        Ok(match winners.as_slice() {
+            [] => match (0..WRITERS).any(|writer| there == content(writer)) {
+                true => Ok(()),
+                false => Err("two puts at the same time have left a mixture".to_owned()),
+            },
+            [winner] if there == content(*winner) => Ok(()),
+            [_] => Err("of two puts at the same time the one that was refused is there".to_owned()),
+            many => Err(format!(
+                "{} puts with If-None-Match: * at the same time on one key were all accepted",
+                many.len()
+            )),
+        })
+    }
+
+    /// A put whose answer is lost is sent again. A store that keeps the condition makes one of all puts on a key, whichever
+    /// try of whichever writer that is, so nothing that it says of the others can look wrong.
+    async fn create(&self, key: &Path, writer: usize) -> Looked<Put> {
+        let mut number = 0;
+        loop {
+            let payload = PutPayload::from_bytes(content(writer));
+            let put = self.store.put_opts(key, payload, PutMode::Create.into());
+            match put.await {
+                Ok(_) => return Ok(Put::Made),
+                Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => {
+                    return Ok(Put::Exists);
+                }
+                Err(error) => self.wait(number, error).await?,
+            }
+            number += 1;
+        }
+    }
+
+    async fn read(&self, key: &Path) -> Looked<Bytes> {
+        let mut number = 0;
+        loop {
+            let found = match self.store.get(key).await {
+                Ok(found) => found.bytes().await,
+                Err(error) => Err(error),
+            };
+            match found {
+                Ok(bytes) => return Ok(bytes),
+                Err(error) => self.wait(number, error).await?,
+            }
+            number += 1;
+        }
+    }
+
+    /// Waits before a request is sent again; the error where that is of no use any more.
+    async fn wait(&self, number: usize, error: Error) -> Looked<()> {
+        let pause = self.limits.pause(number, self.began);
+        match pause.filter(|_| !is_final(&error)) {
+            Some(pause) => tokio::time::sleep(pause).await,
+            None => return Err(error),
+        }
+        Ok(())
+    }
 }
 
 /// What a writer of the probe writes.

@@ -115,7 +115,7 @@ impl CloudTable {
     /// Put-if-absent. An answer that leaves open whether the file was made (a lost connection, a server that failed, a
     /// repeated request that met its own first try) is settled by reading what is there: our content can only be ours.
     async fn put_new(&self, key: &Path, content: Bytes) -> Result<PutOutcome> {
-        let mut failing = None;
+        let began = Instant::now();
         let mut number = 0;
         loop {
             let payload = PutPayload::from_bytes(content.clone());
@@ -123,7 +123,6 @@ impl CloudTable {
             let Err(error) = put.await else {
                 return Ok(PutOutcome::Created);
             };
-            let since = *failing.get_or_insert_with(Instant::now);
             // A refusal too may be that of a repetition whose first try was done.
             match self.read_back(key).await {
                 Ok(Some(there)) if there == content => return Ok(PutOutcome::Created),
@@ -134,7 +133,7 @@ impl CloudTable {
                 Err(_) if number == 0 => {}
                 Err(unread) => return Err(self.unclear(key, &unread)),
             }
-            match self.limits.pause(number, since) {
+            match self.limits.pause(number, began) {
                 Some(pause) => tokio::time::sleep(pause).await,
                 None => return Err(self.unclear(key, &error)),
             }
@@ -256,7 +255,7 @@ impl LogStore for CloudTable {
     }
 
     async fn create(&self, name: &str, content: Bytes) -> Result<PutOutcome> {
-        self.gate.pass(&self.store, &self.root).await?;
+        self.gate.pass(&self.store, &self.root, self.limits).await?;
         self.put_new(&self.log_key(name), content).await
     }
 

@@ -122,7 +122,7 @@ async fn stores_that_are_wrong_are_refused_and_can_be_read() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_probe_that_breaks_off_says_nothing_and_is_tried_again() {
     // Every request of the probe that changes something, before and after it took effect.
     for steps in 1..12 {

