@@ -150,7 +150,7 @@ impl Place {
             _ => format!("{}/{name}", server.location),
         };
         let options = StorageOptions {
-            cloud: server.options,
+            cloud: server.options.into_iter().collect(),
             ..StorageOptions::default()
         };
         let plain = StorageFactory::new(&options);

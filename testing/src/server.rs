@@ -20,18 +20,21 @@ impl Server {
     /// # Errors
     /// The variable is not set or has no location; the text says how to set it.
     pub fn named(variable: &str) -> Result<Server, String> {
-        let text = std::env::var(variable).map_err(|_| {
-            format!("{variable} names no server; `cargo xtask emulators run -- COMMAND` starts one and sets it")
-        })?;
-        Server::parse(&text).ok_or(format!("{variable} has no location=…"))
+        Server::parse(&value(variable)?).ok_or(format!("{variable} has no location=…"))
+    }
+
+    /// The same server with more options, which a variable holds in the same form (`DELTAIC_TEST_DYNAMODB`: a lock for
+    /// commits on it).
+    ///
+    /// # Errors
+    /// The variable is not set; the text says how to set it.
+    pub fn with_named(mut self, variable: &str) -> Result<Server, String> {
+        self.options.extend(pairs(&value(variable)?));
+        Ok(self)
     }
 
     fn parse(text: &str) -> Option<Server> {
-        let mut options: BTreeMap<String, String> = text
-            .split_whitespace()
-            .filter_map(|pair| pair.split_once('='))
-            .map(|(key, value)| (key.to_owned(), value.to_owned()))
-            .collect();
+        let mut options: BTreeMap<String, String> = pairs(text).collect();
         let location = options.remove("location")?;
         Some(Server { location, options })
     }
@@ -72,6 +75,18 @@ impl Server {
             options: options.collect(),
         }
     }
+}
+
+fn value(variable: &str) -> Result<String, String> {
+    std::env::var(variable).map_err(|_| {
+        format!("{variable} names no server; `cargo xtask emulators run -- COMMAND` starts one and sets it")
+    })
+}
+
+fn pairs(text: &str) -> impl Iterator<Item = (String, String)> {
+    text.split_whitespace()
+        .filter_map(|pair| pair.split_once('='))
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
 }
 
 /// Host and port of a web address.

@@ -15,6 +15,7 @@ pub(crate) mod keep;
 mod last_info;
 mod lite;
 mod retention;
+mod versions;
 
 #[cfg(test)]
 mod tests;
@@ -187,6 +188,9 @@ pub async fn run(
     if report.failed.is_empty() {
         last_info::write(table, mode, lite_end).await;
     }
+    report
+        .notes
+        .extend(versions::note(&outcome.snapshot, &report).await);
     // What writers that died a day ago have left in the log folder; it is in nobody's way, so a failure does not matter.
     let _ = table
         .log()

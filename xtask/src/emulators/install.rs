@@ -77,13 +77,20 @@ pub fn npm(package: &str) -> Outcome<PathBuf> {
     })
 }
 
-/// The folder of one program that Go builds. That takes minutes, once.
+/// The folder of one program that Go builds. That takes minutes, once; the gigabytes of sources and objects go afterwards.
 pub fn go(name: &str, module: &str) -> Outcome<PathBuf> {
-    once(name, |place| {
+    let work = folder()?.join(format!("{name}.build"));
+    let place = once(name, |place| {
         let mut go = Command::new("go");
-        go.env("GOBIN", place).args(["install", module]);
+        go.env("GOBIN", place)
+            .env("GOMODCACHE", work.join("modules"))
+            .env("GOCACHE", work.join("objects"))
+            // Sources that nobody may write could not be removed.
+            .args(["install", "-modcacherw", module]);
         Ok(go)
-    })
+    })?;
+    let _ = fs::remove_dir_all(work);
+    Ok(place)
 }
 
 /// A folder that a command fills; a file beside it says that it did so to the end.

@@ -138,6 +138,9 @@ fn ministack(python: &Path, place: &Place) -> Outcome<Command> {
         .env("BIND_HOST", "127.0.0.1")
         .env("GATEWAY_PORT", place.port().to_string())
         .env("SERVICES", "s3,dynamodb")
+        // The keys that it knows; it checks them only in signatures of addresses.
+        .env("AWS_ACCESS_KEY_ID", ACCOUNT)
+        .env("AWS_SECRET_ACCESS_KEY", KEY)
         .env("TMPDIR", &place.data);
     Ok(command)
 }

@@ -20,7 +20,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("deltaic-cli", 7),
     ("deltaic-conformance", 8),
     (TESTING, 0),
-    ("deltaic-crosscheck", 3),
+    ("deltaic-crosscheck", 4),
     ("xtask", 0),
 ];
 

@@ -11,33 +11,31 @@ use tokio::time::Instant;
 
 use super::failure::is_final;
 use super::limits::Limits;
-use crate::DeleteOutcome;
 
 /// Files in one request of S3; Azure's client makes smaller ones of it.
 pub(super) const BATCH: usize = 1000;
 
 /// Deletes keys; the outcomes are in their order. A deletion can be repeated, so what failed for now or is unclear is
-/// tried again. `failed` makes the error of a key. Object stores do not say whether there was something; where it matters,
-/// the caller asks before.
+/// tried again. `failed` makes the error of a key. Whether there was something is not said: S3 does not know, and Azure,
+/// asked again, does not know that it was the first request. Where it matters, the caller asks before.
 pub(super) async fn delete_keys(
     store: &Arc<dyn ObjectStore>,
     limits: Limits,
     keys: &[Path],
     failed: impl Fn(&Path, &Error) -> DeltaError,
-) -> Vec<Result<DeleteOutcome>> {
-    let mut outcomes: Vec<Option<Result<DeleteOutcome>>> = keys.iter().map(|_| None).collect();
+) -> Vec<Result<()>> {
+    let mut outcomes: Vec<Option<Result<()>>> = keys.iter().map(|_| None).collect();
     let mut pending: Vec<usize> = (0..keys.len()).collect();
-    let mut failing = None;
+    let began = Instant::now();
     let mut number = 0;
     while !pending.is_empty() {
         let asked: Vec<Path> = pending.iter().map(|at| keys[*at].clone()).collect();
         let tried = try_batch(store, asked).await;
-        let since = *failing.get_or_insert_with(Instant::now);
-        let pause = limits.pause(number, since);
+        let pause = limits.pause(number, began);
         let mut again = Vec::new();
         for (at, tried) in pending.into_iter().zip(tried) {
             outcomes[at] = Some(match tried {
-                Tried::Gone(outcome) => Ok(outcome),
+                Tried::Gone => Ok(()),
                 Tried::There(error) => {
                     if pause.is_some() && !is_final(&error) {
                         again.push(at);
@@ -57,7 +55,7 @@ pub(super) async fn delete_keys(
 
 /// What one try made of a key.
 enum Tried {
-    Gone(DeleteOutcome),
+    Gone,
     /// Not known to be gone: it may be tried again, unless the refusal is final.
     There(Arc<Error>),
 }
@@ -71,15 +69,14 @@ async fn try_batch(store: &Arc<dyn ObjectStore>, keys: Vec<Path>) -> Vec<Tried> 
         return results.into_iter().map(tried).collect();
     }
     let mut gone = HashSet::new();
-    let mut missing = HashSet::new();
     let mut failure = None;
     for result in results {
         match result {
             Ok(key) => {
-                gone.insert(key);
+                gone.insert(key.to_string());
             }
             Err(Error::NotFound { path, .. }) => {
-                missing.insert(path);
+                gone.insert(path);
             }
             Err(error) => failure = failure.or(Some(error)),
         }
@@ -90,18 +87,16 @@ async fn try_batch(store: &Arc<dyn ObjectStore>, keys: Vec<Path>) -> Vec<Tried> 
         source: "the store gives no answer for this file".into(),
     }));
     keys.into_iter()
-        .map(|key| match () {
-            () if gone.contains(&key) => Tried::Gone(DeleteOutcome::Deleted),
-            () if missing.contains(key.as_ref()) => Tried::Gone(DeleteOutcome::Missing),
-            () => Tried::There(Arc::clone(&failure)),
+        .map(|key| match gone.contains(key.as_ref()) {
+            true => Tried::Gone,
+            false => Tried::There(Arc::clone(&failure)),
         })
         .collect()
 }
 
 fn tried(result: object_store::Result<Path>) -> Tried {
     match result {
-        Ok(_) => Tried::Gone(DeleteOutcome::Deleted),
-        Err(Error::NotFound { .. }) => Tried::Gone(DeleteOutcome::Missing),
+        Ok(_) | Err(Error::NotFound { .. }) => Tried::Gone,
         Err(error) => Tried::There(Arc::new(error)),
     }
 }

@@ -1,13 +1,15 @@
 //! How long requests to an object store may take, and how often they are repeated.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
+use deltaic_protocol::error::Result;
 use object_store::{BackoffConfig, RetryConfig};
 use tokio::time::Instant;
 
-/// The bounds of one operation. Each is an option in any case, with or without `aws_` or `azure_` in front, and a variable
+use super::options::invalid;
+use super::settings::Settings;
+
+/// The bounds of one operation. Each is an option, with `aws_` or `azure_` in front as the store is, or without, and a variable
 /// of the environment with it (`AWS_RETRY_TIMEOUT`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Limits {
@@ -15,7 +17,7 @@ pub(super) struct Limits {
     pub patience: Duration,
     /// `max_retries`: repetitions of a request that was refused or failed for now; 8.
     pub retries: usize,
-    /// `timeout`: how long one request may take; object_store's 30 seconds, or `retry_timeout` where that is shorter.
+    /// `timeout`: how long one request may take; object_store's 30 seconds, or half of `retry_timeout` where that is less.
     pub request: Option<Duration>,
 }
 
@@ -43,106 +45,112 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 const REQUEST: Duration = Duration::from_secs(30);
 
 impl Limits {
-    /// The limits in options, else in the environment.
+    /// The limits in the settings of a store. `kind` is `aws` or `azure`.
     ///
     /// # Errors
-    /// A value that is no number or no duration (`30s`, `500ms`, `2 minutes`).
-    pub(super) fn of(options: &BTreeMap<String, String>) -> Result<Limits> {
+    /// A value that is no whole number or no duration (`30s`, `500ms`, `2 minutes`).
+    pub(super) fn of(place: &str, settings: &Settings, kind: &str) -> Result<Limits> {
         let mut limits = Limits::default();
-        let find = |name: &str| find(options, name);
-        if let Some((name, text)) = find("retry_timeout") {
-            limits.patience = duration(&text).ok_or_else(|| wrong(&name, &text))?;
+        let find = |name: &str| settings.named(&[&format!("{kind}_{name}"), name]);
+        let time = |(name, text): (&str, &str)| {
+            duration(text)
+                .ok_or_else(|| invalid(place, name, "a duration such as 30s, 500ms or 2 minutes"))
+        };
+        if let Some(found) = find("retry_timeout") {
+            limits.patience = time(found)?;
         }
-        if let Some((name, text)) = find("max_retries") {
-            limits.retries = text.trim().parse().map_err(|_| wrong(&name, &text))?;
-        }
-        // Given to the client as it is; read here so that it is not replaced.
-        if let Some((name, text)) = find("timeout") {
-            limits.request = Some(duration(&text).ok_or_else(|| wrong(&name, &text))?);
+        limits.request = find("timeout").map(time).transpose()?;
+        let number = |(name, text): (&str, &str)| -> Result<usize> {
+            text.trim()
+                .parse()
+                .map_err(|_| invalid(place, name, "a whole number"))
+        };
+        if let Some(found) = find("max_retries") {
+            limits.retries = number(found)?;
+        } else if kind == "aws"
+            && let Some(found) = settings.named(&["aws_max_attempts", "fs.s3a.attempts.maximum"])
+        {
+            // The first try counts as an attempt.
+            limits.retries = number(found)?.saturating_sub(1);
         }
         Ok(limits)
     }
 
     /// One request's time.
     pub(super) fn request(&self) -> Duration {
-        self.request.unwrap_or(REQUEST.min(self.patience))
+        self.request.unwrap_or(REQUEST.min(self.patience / 2))
     }
 
-    /// The wait before our own try of this number (the first is 0) of something that has been failing since then; nothing
-    /// where it is time to give up. The client had half of the time for its first try.
-    pub(super) fn pause(&self, number: usize, failing: Instant) -> Option<Duration> {
+    /// The wait before our own further try (the first has number 0) of something that began at `began`; nothing where no
+    /// time is left in which the client could do it.
+    pub(super) fn pause(&self, number: usize, began: Instant) -> Option<Duration> {
         let pause = *PAUSES.get(number)?;
-        (failing.elapsed() + pause < self.patience / 2).then_some(pause)
+        (began.elapsed() + pause <= self.patience / 2).then_some(pause)
     }
 
-    /// The client's own repetitions. They take half of the time: what is unclear after them is looked at in the other half.
+    /// The client's own repetitions. They take half of the time, the last pause included: what is unclear after them is
+    /// looked at in the other half.
     pub(super) fn retry(&self) -> RetryConfig {
+        let longest = LONGEST_PAUSE.min(self.patience / 8);
         RetryConfig {
             backoff: BackoffConfig {
-                max_backoff: LONGEST_PAUSE.min(self.patience / 8),
+                max_backoff: longest,
                 ..BackoffConfig::default()
             },
             max_retries: self.retries,
-            retry_timeout: self.patience / 2,
+            retry_timeout: self.patience / 2 - longest,
         }
     }
 }
 
-fn find(options: &BTreeMap<String, String>, name: &str) -> Option<(String, String)> {
-    let mine = |key: &str| {
-        let key = key.to_lowercase();
-        let bare = key
-            .strip_prefix("aws_")
-            .or_else(|| key.strip_prefix("azure_"))
-            .unwrap_or(&key);
-        bare == name
-    };
-    if let Some((key, value)) = options.iter().find(|(key, _)| mine(key)) {
-        return Some((key.clone(), value.clone()));
-    }
-    ["AWS", "AZURE"].iter().find_map(|prefix| {
-        let variable = format!("{prefix}_{}", name.to_uppercase());
-        std::env::var(&variable).ok().map(|value| (variable, value))
-    })
-}
-
-/// `30`, `30s`, `500ms`, `2 minutes`: the forms that object_store and deltalake have in common.
+/// A number of seconds, or numbers with units: `30`, `30s`, `500ms`, `2 minutes`, `1m 30s`.
 fn duration(text: &str) -> Option<Duration> {
-    let text = text.trim();
-    let at = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
-    let (digits, unit) = text.split_at(at);
-    let number: u64 = digits.parse().ok()?;
-    Some(match unit.trim().to_lowercase().as_str() {
-        "" | "s" | "sec" | "secs" | "second" | "seconds" => Duration::from_secs(number),
-        "ms" | "msec" | "millis" | "milliseconds" => Duration::from_millis(number),
-        "m" | "min" | "mins" | "minute" | "minutes" => Duration::from_secs(number.checked_mul(60)?),
-        _ => return None,
-    })
+    let mut rest = text.trim();
+    if let Ok(seconds) = rest.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let mut total = Duration::ZERO;
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit())?;
+        let number: u64 = rest[..digits].parse().ok()?;
+        let after = rest[digits..].trim_start();
+        let unit = after
+            .find(|c: char| !c.is_ascii_alphabetic())
+            .unwrap_or(after.len());
+        total = total.checked_add(match after[..unit].to_ascii_lowercase().as_str() {
+            "ms" | "msec" | "millis" | "milliseconds" => Duration::from_millis(number),
+            "s" | "sec" | "secs" | "second" | "seconds" => Duration::from_secs(number),
+            "m" | "min" | "mins" | "minute" | "minutes" => minutes(number, 1)?,
+            "h" | "hr" | "hrs" | "hour" | "hours" => minutes(number, 60)?,
+            _ => return None,
+        })?;
+        rest = after[unit..].trim_start();
+    }
+    (!text.trim().is_empty()).then_some(total)
 }
 
-fn wrong(name: &str, text: &str) -> DeltaError {
-    DeltaError::unclassed(
-        "java.lang.IllegalArgumentException",
-        format!("The storage option {name} cannot be {text:?}"),
-    )
-    .with_kind(ErrorKind::Analysis)
-    .with_hint("durations are written 30s, 500ms or 2 minutes, numbers in digits")
+fn minutes(number: u64, each: u64) -> Option<Duration> {
+    Some(Duration::from_secs(number.checked_mul(60 * each)?))
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use std::time::Duration;
+    use super::*;
+    use crate::cloud::CloudOptions;
 
-    use super::{BTreeMap, Limits, duration};
-
-    fn of(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
-        pairs
-            .iter()
-            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
-            .collect()
+    fn of(kind: &str, options: &[(&str, &str)], environment: &[(&str, &str)]) -> Result<Limits> {
+        let owned = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+            pairs
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect()
+        };
+        let settings = Settings::with_environment(
+            &CloudOptions::from_iter(owned(options)),
+            owned(environment),
+        );
+        Limits::of("s3://b", &settings, kind)
     }
 
     #[test]
@@ -151,7 +159,11 @@ mod tests {
             ("30", 30_000),
             (" 2s", 2000),
             ("500ms", 500),
+            ("250 ms", 250),
             ("2 minutes", 120_000),
+            ("2m", 120_000),
+            ("1m 30s", 90_000),
+            ("1h", 3_600_000),
         ] {
             assert_eq!(
                 duration(text),
@@ -159,23 +171,63 @@ mod tests {
                 "{text}"
             );
         }
-        for text in ["", "s", "-1s", "1.5s", "1 fortnight"] {
+        for text in ["", " ", "s", "-1s", "1.5s", "1 fortnight", "1m 30", "ü"] {
             assert_eq!(duration(text), None, "{text}");
         }
     }
 
     #[test]
-    fn limits_come_from_options_of_any_family() {
-        let limits = Limits::of(&of(&[("AWS_RETRY_TIMEOUT", "4s"), ("max_retries", "2")])).unwrap();
-        assert_eq!(
-            (limits.patience, limits.retries),
-            (Duration::from_secs(4), 2)
+    fn limits_come_from_options_and_variables() {
+        let limits = of(
+            "aws",
+            &[("AWS_RETRY_TIMEOUT", "4s"), ("max_retries", "2")],
+            &[("AWS_RETRY_TIMEOUT", "9s"), ("AWS_TIMEOUT", "1s")],
         );
-        assert_eq!(limits.request(), Duration::from_secs(4));
-        assert_eq!(limits.retry().retry_timeout, Duration::from_secs(2));
-        let limits = Limits::of(&of(&[("azure_timeout", "90s")])).unwrap();
+        let limits = limits.unwrap();
+        assert_eq!(
+            (limits.patience, limits.retries, limits.request()),
+            (Duration::from_secs(4), 2, Duration::from_secs(1))
+        );
+        assert_eq!(limits.retry().retry_timeout, Duration::from_millis(1500));
+        assert_eq!(limits.retry().max_retries, 2);
+        let limits = of("azure", &[("azure_timeout", "90s")], &[]).unwrap();
         assert_eq!(limits.request(), Duration::from_secs(90));
-        let error = Limits::of(&of(&[("retry_timeout", "soon")])).unwrap_err();
-        assert!(error.text().contains("retry_timeout") && error.hint().is_some());
+        let limits = of("azure", &[("retry_timeout", "4s")], &[]).unwrap();
+        assert_eq!(limits.request(), Duration::from_secs(2));
+    }
+
+    #[test]
+    fn limits_of_another_kind_of_store_are_not_ours() {
+        let options = [
+            ("azure_retry_timeout", "1s"),
+            ("fs.s3a.attempts.maximum", "3"),
+        ];
+        let limits = of("aws", &options, &[("AZURE_MAX_RETRIES", "1")]).unwrap();
+        assert_eq!((limits.patience.as_secs(), limits.retries), (60, 2));
+        let limits = of("azure", &options, &[]).unwrap();
+        assert_eq!((limits.patience.as_secs(), limits.retries), (1, 8));
+    }
+
+    #[test]
+    fn attempts_are_one_more_than_retries() {
+        for (options, retries) in [
+            (&[("aws_max_attempts", "5")][..], 4),
+            (&[("aws_max_attempts", "0")], 0),
+            (&[("aws_max_attempts", "5"), ("max_retries", "7")], 7),
+        ] {
+            assert_eq!(of("aws", options, &[]).unwrap().retries, retries);
+        }
+    }
+
+    #[test]
+    fn a_value_that_is_none_is_an_error_that_does_not_tell_it() {
+        for name in ["retry_timeout", "aws_timeout", "fs.s3a.attempts.maximum"] {
+            let error = of("aws", &[(name, "soon")], &[]).unwrap_err();
+            assert!(
+                error.text().contains(name) && error.hint().is_some(),
+                "{error}"
+            );
+            assert!(!error.text().contains("soon"), "{error}");
+        }
     }
 }

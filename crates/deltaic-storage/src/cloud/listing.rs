@@ -23,8 +23,6 @@ struct Listing {
     resumed: bool,
     /// Taken up again since the last key.
     tries: usize,
-    /// The first failure since the last key.
-    failing: Option<Instant>,
     limits: Limits,
     done: bool,
 }
@@ -45,7 +43,6 @@ pub(super) fn listing(
         sorted: true,
         resumed: false,
         tries: 0,
-        failing: None,
         limits,
         done: false,
     };
@@ -72,6 +69,7 @@ impl Listing {
         if self.done {
             return None;
         }
+        let asked = Instant::now();
         loop {
             let error = match self.entries.next().await? {
                 Ok(entry) => match self.take(&entry) {
@@ -80,8 +78,7 @@ impl Listing {
                 },
                 Err(error) => error,
             };
-            let since = *self.failing.get_or_insert_with(Instant::now);
-            let pause = self.limits.pause(self.tries, since);
+            let pause = self.limits.pause(self.tries, asked);
             match pause.filter(|_| self.sorted && !is_final(&error)) {
                 Some(pause) => tokio::time::sleep(pause).await,
                 None => return self.end(error),
@@ -109,7 +106,6 @@ impl Listing {
         }
         self.after = Some(entry.location.clone());
         self.tries = 0;
-        self.failing = None;
         Ok(())
     }
 

@@ -1,273 +1,145 @@
-//! From options and the environment to a client. Names are those that users have already: `AWS_*` and `AZURE_*` of
-//! object_store and deltalake (in any case), `fs.s3a.*` and `fs.azure.*` of Spark's Hadoop connectors (with or without
-//! `spark.hadoop.` in front).
+//! What the clients of all object stores share: limits, proxies, certificates, and the errors of options.
 
-use std::collections::BTreeMap;
-use std::str::FromStr;
-use std::sync::Arc;
+use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
+use object_store::{Certificate, ClientConfigKey, ClientOptions};
 
-use deltaic_protocol::error::{DeltaError, Result};
-use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
-use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
-use object_store::{ClientConfigKey, ObjectStore};
-use url::Url;
-
-use super::failure::without_queries;
+use super::failure::without_secrets;
 use super::limits::Limits;
-use super::plain::{PlainDeletes, Signing};
-use super::wire::Connector;
-use crate::root::Bucket;
+use super::settings::{Settings, is_true, plain_name};
 
-/// Options by name, as they were given.
-pub type CloudOptions = BTreeMap<String, String>;
+/// How requests are sent.
+pub(super) struct Client {
+    pub(super) options: ClientOptions,
+    pub(super) limits: Limits,
+}
 
-/// A client for one bucket.
-pub(super) fn s3(
-    place: &Bucket,
-    options: &CloudOptions,
-    limits: Limits,
-) -> Result<Arc<dyn ObjectStore>> {
-    let bucket = place.container.as_str();
-    let connector = Connector::new(limits.patience);
-    let mut builder = AmazonS3Builder::from_env()
-        .with_bucket_name(bucket)
-        .with_retry(limits.retry())
-        .with_http_connector(connector.clone());
-    if let Some(region) = &place.region {
-        builder = builder.with_region(region);
-    }
-    let mut endpoint = std::env::var("AWS_ENDPOINT_URL_S3")
-        .or_else(|_| std::env::var("AWS_ENDPOINT_URL"))
-        .or_else(|_| std::env::var("AWS_ENDPOINT"))
-        .ok();
-    for (name, value) in options {
-        match s3_option(name) {
-            Some(S3Option::Key(key)) => {
-                if key == AmazonS3ConfigKey::Endpoint {
-                    endpoint = Some(value.clone());
-                } else if key != AmazonS3ConfigKey::Region || place.region.is_none() {
-                    // The location's own region wins.
-                    builder = builder.with_config(key, value);
-                }
-            }
-            Some(S3Option::PathStyle) => {
-                builder = builder.with_virtual_hosted_style_request(!is_true(value));
-            }
-            Some(S3Option::Ssl) => builder = builder.with_allow_http(!is_true(value)),
-            Some(S3Option::Provider) if value.contains("Anonymous") => {
-                builder = builder.with_skip_signature(true);
-            }
-            Some(S3Option::Provider) | None => {}
-        }
-    }
-    if let Some(endpoint) = endpoint {
-        let endpoint = match endpoint.contains("://") {
-            true => endpoint,
-            false => format!("https://{endpoint}"),
+impl Client {
+    /// The parts that object_store's own names do not reach. `kind` is `aws` or `azure`.
+    ///
+    /// # Errors
+    /// A certificate, number or duration that cannot be read.
+    pub(super) fn new(place: &str, settings: &Settings, kind: &str) -> Result<Client> {
+        let limits = Limits::of(place, settings, kind)?;
+        let mut client = Client {
+            options: ClientOptions::new().with_timeout(limits.request()),
+            limits,
         };
-        // An address that says http is meant so.
-        if endpoint.starts_with("http://") {
-            builder = builder.with_allow_http(true);
+        let bundles = [
+            (format!("{kind}_ca_bundle"), "ca_bundle"),
+            (
+                format!("{kind}_proxy_ca_certificate"),
+                "proxy_ca_certificate",
+            ),
+        ];
+        for (name, short) in bundles {
+            if let Some(text) = settings.get(&[&name, short]) {
+                client.trust(place, &name, text)?;
+            }
         }
-        builder = builder.with_endpoint(endpoint);
+        if kind == "aws"
+            && let Some(proxy) = hadoop_proxy(settings)
+        {
+            client.set(ClientConfigKey::ProxyUrl, &proxy);
+        }
+        Ok(client)
     }
-    let timeout = AmazonS3ConfigKey::Client(ClientConfigKey::Timeout);
-    let store = builder
-        .with_config(timeout, as_text(limits))
-        .build()
-        .map_err(|error| refused("s3", bucket, error))?;
-    Ok(deleting(
-        connector,
-        limits,
-        false,
-        Signing::S3(Arc::new(store)),
-    ))
-}
 
-/// The store with deletions that every server takes. `plain` where it is known that this one takes no batches.
-fn deleting(
-    connector: Connector,
-    limits: Limits,
-    plain: bool,
-    signing: Signing,
-) -> Arc<dyn ObjectStore> {
-    match connector.client() {
-        Some(client) => Arc::new(PlainDeletes::new(signing, client, limits, plain)),
-        None => signing.into_store(),
+    /// Sets one of object_store's own options.
+    pub(super) fn set(&mut self, key: ClientConfigKey, value: &str) {
+        match key {
+            // object_store takes this one only together with `proxy_url`, and as text; see `trust`.
+            ClientConfigKey::ProxyCaCertificate => {}
+            // One of the limits.
+            ClientConfigKey::Timeout => {}
+            key => self.options = std::mem::take(&mut self.options).with_config(key, value),
+        }
     }
-}
 
-/// The time of one request, as object_store reads it.
-fn as_text(limits: Limits) -> String {
-    format!("{}ms", limits.request().as_millis())
-}
-
-enum S3Option {
-    Key(AmazonS3ConfigKey),
-    PathStyle,
-    Ssl,
-    Provider,
-}
-
-fn s3_option(name: &str) -> Option<S3Option> {
-    let lower = plain_name(name);
-    if let Some(hadoop) = lower
-        .strip_prefix("fs.s3a.")
-        .or_else(|| lower.strip_prefix("fs.s3."))
-    {
-        return Some(match hadoop {
-            "access.key" => S3Option::Key(AmazonS3ConfigKey::AccessKeyId),
-            "secret.key" => S3Option::Key(AmazonS3ConfigKey::SecretAccessKey),
-            "session.token" => S3Option::Key(AmazonS3ConfigKey::Token),
-            "endpoint" => S3Option::Key(AmazonS3ConfigKey::Endpoint),
-            "endpoint.region" => S3Option::Key(AmazonS3ConfigKey::Region),
-            "path.style.access" => S3Option::PathStyle,
-            "connection.ssl.enabled" => S3Option::Ssl,
-            "aws.credentials.provider" => S3Option::Provider,
-            _ => return None,
-        });
+    /// Lets addresses without encryption pass.
+    pub(super) fn allow_http(&mut self) {
+        self.options = std::mem::take(&mut self.options).with_allow_http(true);
     }
-    AmazonS3ConfigKey::from_str(&lower).ok().map(S3Option::Key)
-}
 
-/// A client for one container.
-pub(super) fn azure(
-    place: &Bucket,
-    options: &CloudOptions,
-    limits: Limits,
-) -> Result<Arc<dyn ObjectStore>> {
-    let (container, account) = (place.container.as_str(), place.account.as_deref());
-    let connector = Connector::new(limits.patience);
-    let mut builder = MicrosoftAzureBuilder::from_env()
-        .with_container_name(container)
-        .with_retry(limits.retry())
-        .with_http_connector(connector.clone());
-    if let Some(account) = account {
-        builder = builder.with_account(account);
-    }
-    if place.fabric {
-        builder = builder.with_use_fabric_endpoint(true);
-    }
-    let mut endpoint = None;
-    for (name, value) in options {
-        let Some(key) = azure_option(name, account) else {
-            continue;
+    /// Trusts certificates, given as PEM text or as the path of a file, besides those of the system.
+    fn trust(&mut self, place: &str, name: &str, text: &str) -> Result<()> {
+        let wanted = "PEM certificates or the path of a file with some";
+        let content = match text.contains("-----BEGIN") {
+            true => text.as_bytes().to_vec(),
+            false => std::fs::read(text)
+                .map_err(|error| invalid(place, name, wanted).with_source(error))?,
         };
-        if key == AzureConfigKey::Endpoint {
-            endpoint = Some(value.clone());
+        let certificates = Certificate::from_pem_bundle(&content)
+            .ok()
+            .filter(|found| !found.is_empty())
+            .ok_or_else(|| invalid(place, name, wanted))?;
+        for certificate in certificates {
+            self.options = std::mem::take(&mut self.options).with_root_certificate(certificate);
         }
-        // The location's own account wins.
-        if key != AzureConfigKey::AccountName || account.is_none() {
-            builder = builder.with_config(key, value);
-        }
-    }
-    if endpoint.is_none()
-        && let Some(own) = &place.endpoint
-    {
-        builder = builder.with_endpoint(own.clone());
-    }
-    if endpoint.is_some_and(|endpoint| endpoint.starts_with("http://")) {
-        builder = builder.with_allow_http(true);
-    }
-    let timeout = AzureConfigKey::Client(ClientConfigKey::Timeout);
-    let builder = builder.with_config(timeout, as_text(limits));
-    let address = service(&builder, place.fabric);
-    let anonymous = setting(&builder, AzureConfigKey::SkipSignature);
-    let account = builder.get_config_value(&AzureConfigKey::AccountName);
-    let store = builder
-        .build()
-        .map_err(|error| refused("abfss", container, error))?;
-    let store = Arc::new(store);
-    match (address, account) {
-        (Some(service), Some(account)) => {
-            let signing = Signing::Azure {
-                store,
-                service,
-                account,
-                container: container.to_owned(),
-                anonymous,
-            };
-            Ok(deleting(connector, limits, place.fabric, signing))
-        }
-        // An emulator at an address of its own, which takes batches.
-        _ => Ok(store),
+        Ok(())
     }
 }
 
-/// The address of the account, as the client has it.
-fn service(builder: &MicrosoftAzureBuilder, fabric: bool) -> Option<Url> {
-    if setting(builder, AzureConfigKey::UseEmulator) {
-        return None;
+fn hadoop_proxy(settings: &Settings) -> Option<String> {
+    let host = settings.option(&["fs.s3a.proxy.host"])?;
+    let secure = settings
+        .option(&["fs.s3a.proxy.ssl.enabled"])
+        .is_some_and(is_true);
+    let scheme = if secure { "https" } else { "http" };
+    let mut address = url::Url::parse(&format!("{scheme}://{host}")).ok()?;
+    if let Some(port) = settings.option(&["fs.s3a.proxy.port"]) {
+        address.set_port(Some(port.trim().parse().ok()?)).ok()?;
     }
-    let own = builder.get_config_value(&AzureConfigKey::Endpoint);
-    let fabric = fabric || setting(builder, AzureConfigKey::UseFabricEndpoint);
-    let account = builder.get_config_value(&AzureConfigKey::AccountName)?;
-    let address = own.unwrap_or_else(|| match fabric {
-        true => format!("https://{account}.blob.fabric.microsoft.com"),
-        false => format!("https://{account}.blob.core.windows.net"),
-    });
-    Url::parse(&address).ok()
-}
-
-fn setting(builder: &MicrosoftAzureBuilder, key: AzureConfigKey) -> bool {
-    builder
-        .get_config_value(&key)
-        .is_some_and(|value| is_true(&value))
-}
-
-fn azure_option(name: &str, account: Option<&str>) -> Option<AzureConfigKey> {
-    let lower = plain_name(name);
-    if let Some(hadoop) = lower.strip_prefix("fs.azure.") {
-        let hadoop = match account {
-            // `fs.azure.account.key.ACCOUNT.dfs.core.windows.net`: of this account, or of any.
-            Some(account) => match hadoop.split_once(&format!(".{}.", account.to_lowercase())) {
-                Some((name, _)) => name,
-                None => hadoop,
-            },
-            None => hadoop,
-        };
-        return Some(match hadoop {
-            "account.key" => AzureConfigKey::AccessKey,
-            "sas.fixed.token" | "sas.token" => AzureConfigKey::SasKey,
-            "account.oauth2.client.id" => AzureConfigKey::ClientId,
-            "account.oauth2.client.secret" => AzureConfigKey::ClientSecret,
-            "account.oauth2.msi.tenant" => AzureConfigKey::AuthorityId,
-            _ => return None,
-        });
+    if let Some(user) = settings.option(&["fs.s3a.proxy.username"]) {
+        address.set_username(user).ok()?;
+        address
+            .set_password(settings.option(&["fs.s3a.proxy.password"]))
+            .ok()?;
     }
-    AzureConfigKey::from_str(&lower).ok()
-}
-
-fn plain_name(name: &str) -> String {
-    let lower = name.to_lowercase();
-    lower
-        .strip_prefix("spark.hadoop.")
-        .map(str::to_owned)
-        .unwrap_or(lower)
+    Some(address.into())
 }
 
 /// Whether a setting of a session is about an object store.
 pub fn is_cloud_option(name: &str) -> bool {
     let lower = plain_name(name);
-    ["fs.s3a.", "fs.s3.", "fs.azure.", "aws_", "azure_"]
-        .iter()
-        .any(|prefix| lower.starts_with(prefix))
+    [
+        "fs.s3a.",
+        "fs.s3.",
+        "fs.azure.",
+        "aws_",
+        "azure_",
+        "s3_locking_provider",
+        "delta_dynamo_",
+        "spark.delta.logstore.",
+        "spark.io.delta.storage.s3dynamodblogstore.",
+        "io.delta.storage.s3dynamodblogstore.",
+    ]
+    .iter()
+    .any(|prefix| lower.starts_with(prefix))
 }
 
-fn is_true(text: &str) -> bool {
-    text.trim().eq_ignore_ascii_case("true")
+/// The error of an option whose value cannot be used. The value itself is not told: it may be a secret in the wrong
+/// place.
+pub(super) fn invalid(place: &str, name: &str, wanted: &str) -> DeltaError {
+    DeltaError::unclassed(
+        "java.lang.IllegalArgumentException",
+        format!("Cannot open {place}: the value of the option {name} is not {wanted}"),
+    )
+    .with_kind(ErrorKind::Analysis)
+    .with_path(place)
+    .with_hint(format!("set {name} to {wanted}"))
 }
 
-fn refused(scheme: &str, place: &str, error: object_store::Error) -> DeltaError {
+/// The error of a client that cannot be made from the options that there are.
+pub(super) fn refused(place: &str, settings: &Settings, error: object_store::Error) -> DeltaError {
     DeltaError::unclassed(
         "java.io.IOException",
         format!(
-            "Cannot open {scheme}://{place}: {}",
-            without_queries(&error.to_string())
+            "Cannot open {place}: {}",
+            settings.hide(&without_secrets(&error.to_string()))
         ),
     )
-    .with_kind(deltaic_protocol::error::ErrorKind::Storage)
-    .with_path(format!("{scheme}://{place}"))
+    .with_kind(ErrorKind::Storage)
+    .with_path(place)
     .with_hint(
         "credentials come from AWS_* or AZURE_* variables, or from options of the same names",
     )
@@ -275,45 +147,19 @@ fn refused(scheme: &str, place: &str, error: object_store::Error) -> DeltaError 
 
 #[cfg(test)]
 mod tests {
-    use super::{S3Option, azure_option, is_cloud_option, s3_option};
-    use object_store::aws::AmazonS3ConfigKey;
-    use object_store::azure::AzureConfigKey;
+    use super::*;
 
     #[test]
-    fn names_of_three_worlds_mean_the_same() {
+    fn settings_of_object_stores_are_known_by_their_names() {
         for name in [
-            "AWS_ACCESS_KEY_ID",
-            "aws_access_key_id",
-            "access_key_id",
-            "fs.s3a.access.key",
-            "spark.hadoop.fs.s3a.access.key",
+            "spark.hadoop.fs.s3a.endpoint",
+            "AWS_S3_LOCKING_PROVIDER",
+            "S3_LOCKING_PROVIDER",
+            "DELTA_DYNAMO_TABLE_NAME",
+            "spark.io.delta.storage.S3DynamoDBLogStore.ddb.tableName",
         ] {
-            assert!(
-                matches!(
-                    s3_option(name),
-                    Some(S3Option::Key(AmazonS3ConfigKey::AccessKeyId))
-                ),
-                "{name}"
-            );
+            assert!(is_cloud_option(name), "{name}");
         }
-        for name in [
-            "AZURE_STORAGE_ACCOUNT_KEY",
-            "fs.azure.account.key.acc.dfs.core.windows.net",
-            "spark.hadoop.fs.azure.account.key.acc.dfs.core.windows.net",
-        ] {
-            assert_eq!(
-                azure_option(name, Some("acc")),
-                Some(AzureConfigKey::AccessKey),
-                "{name}"
-            );
-        }
-        assert_eq!(
-            azure_option(
-                "fs.azure.account.key.other.dfs.core.windows.net",
-                Some("acc")
-            ),
-            None
-        );
-        assert!(is_cloud_option("spark.hadoop.fs.s3a.endpoint") && !is_cloud_option("spark.sql.x"));
+        assert!(!is_cloud_option("spark.sql.x"));
     }
 }

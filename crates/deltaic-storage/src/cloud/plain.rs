@@ -26,7 +26,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::limits::Limits;
-use super::wire::{Refusal, refusal};
+use super::wire::{Connector, Refusal, refusal};
 
 /// Requests under way at the same time.
 const PARALLEL: usize = 20;
@@ -37,8 +37,22 @@ const SIGNED_FOR: Duration = Duration::from_secs(300);
 /// The version of Azure's interface where a request is not signed.
 const AZURE_VERSION: &str = "2023-11-03";
 
+/// The store with deletions that every server takes, whose requests go through the client that the connector has made for
+/// it. `plain` where it is known that the server takes no batches.
+pub(super) fn deleting(
+    connector: &Connector,
+    limits: Limits,
+    plain: bool,
+    signing: Signing,
+) -> Arc<dyn ObjectStore> {
+    match connector.client() {
+        Some(client) => Arc::new(PlainDeletes::new(signing, client, limits, plain)),
+        None => signing.into_store(),
+    }
+}
+
 /// How a single request is made and signed.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) enum Signing {
     /// Azure, under the address of the account.
     Azure {
@@ -63,8 +77,8 @@ impl Signing {
 }
 
 /// A store that deletes one by one where it must.
-#[derive(Debug, Clone)]
-pub(super) struct PlainDeletes {
+#[derive(Clone)]
+struct PlainDeletes {
     inner: Arc<dyn ObjectStore>,
     signing: Signing,
     client: HttpClient,
@@ -75,12 +89,7 @@ pub(super) struct PlainDeletes {
 
 impl PlainDeletes {
     /// `plain` where it is known that the server takes no batches.
-    pub(super) fn new(
-        signing: Signing,
-        client: HttpClient,
-        limits: Limits,
-        plain: bool,
-    ) -> PlainDeletes {
+    fn new(signing: Signing, client: HttpClient, limits: Limits, plain: bool) -> PlainDeletes {
         PlainDeletes {
             inner: signing.clone().into_store(),
             signing,
@@ -240,6 +249,13 @@ fn answered(location: &Path, refusal: Refusal) -> Error {
         404 => Error::NotFound { path, source },
         412 => Error::Precondition { path, source },
         _ => generic(source),
+    }
+}
+
+impl fmt::Debug for PlainDeletes {
+    /// Without the client: among its settings are keys and addresses of proxies with passwords.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PlainDeletes({})", self.inner)
     }
 }
 

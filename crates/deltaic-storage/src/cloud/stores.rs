@@ -17,6 +17,7 @@ use super::deletes::{BATCH, delete_keys};
 use super::failure::{is_final, to_delta};
 use super::limits::Limits;
 use super::listing::listing;
+use super::probe::{Gate, PROBE_PREFIX};
 use crate::object_path::{from_object_path, to_object_path};
 use crate::root::TableRoot;
 use crate::{
@@ -25,18 +26,32 @@ use crate::{
 };
 
 /// A table's view of the store.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct CloudTable {
     store: Arc<dyn ObjectStore>,
     root: TableRoot,
+    gate: Arc<Gate>,
     limits: Limits,
 }
 
+impl std::fmt::Debug for CloudTable {
+    /// Without the client: among its settings are addresses of proxies with passwords.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "CloudTable({})", self.root)
+    }
+}
+
 impl CloudTable {
-    pub(super) fn new(store: Arc<dyn ObjectStore>, root: TableRoot, limits: Limits) -> CloudTable {
+    pub(super) fn new(
+        store: Arc<dyn ObjectStore>,
+        root: TableRoot,
+        gate: Arc<Gate>,
+        limits: Limits,
+    ) -> CloudTable {
         CloudTable {
             store,
             root,
+            gate,
             limits,
         }
     }
@@ -100,7 +115,7 @@ impl CloudTable {
     /// Put-if-absent. An answer that leaves open whether the file was made (a lost connection, a server that failed, a
     /// repeated request that met its own first try) is settled by reading what is there: our content can only be ours.
     async fn put_new(&self, key: &Path, content: Bytes) -> Result<PutOutcome> {
-        let mut failing = None;
+        let began = Instant::now();
         let mut number = 0;
         loop {
             let payload = PutPayload::from_bytes(content.clone());
@@ -108,7 +123,6 @@ impl CloudTable {
             let Err(error) = put.await else {
                 return Ok(PutOutcome::Created);
             };
-            let since = *failing.get_or_insert_with(Instant::now);
             // A refusal too may be that of a repetition whose first try was done.
             match self.read_back(key).await {
                 Ok(Some(there)) if there == content => return Ok(PutOutcome::Created),
@@ -119,7 +133,7 @@ impl CloudTable {
                 Err(_) if number == 0 => {}
                 Err(unread) => return Err(self.unclear(key, &unread)),
             }
-            match self.limits.pause(number, since) {
+            match self.limits.pause(number, began) {
                 Some(pause) => tokio::time::sleep(pause).await,
                 None => return Err(self.unclear(key, &error)),
             }
@@ -143,9 +157,14 @@ impl CloudTable {
         )
     }
 
+    /// Deletes keys; see [`delete_keys`].
     async fn remove(&self, keys: &[Path]) -> Vec<Result<DeleteOutcome>> {
         let failed = |key: &Path, error: &object_store::Error| self.failed("delete", key, error);
-        delete_keys(&self.store, self.limits, keys, failed).await
+        let outcomes = delete_keys(&self.store, self.limits, keys, failed).await;
+        outcomes
+            .into_iter()
+            .map(|outcome| outcome.map(|()| DeleteOutcome::Deleted))
+            .collect()
     }
 
     async fn remove_one(&self, key: Path) -> Result<DeleteOutcome> {
@@ -227,13 +246,16 @@ impl LogStore for CloudTable {
         self.below(&self.root.absolute(LOG_DIR), after)
             // Not every store begins where it is asked to.
             .try_filter(move |entry| {
-                let wanted = !entry.path.contains('/') && entry.path.as_str() >= start.as_str();
+                let wanted = !entry.path.contains('/')
+                    && !entry.path.starts_with(PROBE_PREFIX)
+                    && entry.path.as_str() >= start.as_str();
                 async move { wanted }
             })
             .boxed()
     }
 
     async fn create(&self, name: &str, content: Bytes) -> Result<PutOutcome> {
+        self.gate.pass(&self.store, &self.root, self.limits).await?;
         self.put_new(&self.log_key(name), content).await
     }
 

@@ -95,6 +95,9 @@ async fn head(table: TableStore) -> Outcome {
     same("location", meta.location, place)
 }
 
+/// Of a part of a multipart upload to S3, in bytes.
+const SMALLEST_PART: usize = 5 << 20;
+
 async fn multipart(table: TableStore) -> Outcome {
     let (store, place) = (
         table.object_store(),
@@ -102,8 +105,11 @@ async fn multipart(table: TableStore) -> Outcome {
     );
     for round in 0..2u8 {
         let mut upload = store.put_multipart(&place).await?;
-        let parts: Vec<Vec<u8>> = (0..5)
-            .map(|part| vec![part + round; 100_000 + usize::from(part)])
+        // S3 takes no part but the last below this size.
+        let parts: Vec<Vec<u8>> = [SMALLEST_PART + 1, SMALLEST_PART, 10]
+            .into_iter()
+            .zip(round..)
+            .map(|(size, byte)| vec![byte; size])
             .collect();
         let waiting: Vec<_> = parts
             .iter()

@@ -206,7 +206,7 @@ fn add(path: &str) -> Add {
     }
 }
 
-async fn create(table: &TableStore) -> Snapshot {
+pub async fn create(table: &TableStore) -> Snapshot {
     let schema = StructType::new([StructField::nullable("id", DataType::Long)]);
     let mut transaction = Transaction::create(table, Operation::new("CREATE TABLE"));
     transaction.set_metadata(Metadata::new("t", &schema));
