@@ -4,6 +4,7 @@
 //! what is there now, so that a commit is reported once and as what it is.
 
 mod failure;
+mod markers;
 mod options;
 mod stores;
 mod versioning;

@@ -7,13 +7,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use deltaic_protocol::error::Result;
-use futures::{StreamExt, TryStreamExt, stream};
+use futures::{StreamExt, TryStreamExt};
 use object_store::path::Path;
 use object_store::{
     GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutPayload,
 };
 
 use super::failure::{is_final, to_delta};
+use super::markers::without_markers;
 use crate::object_path::{from_object_path, to_object_path};
 use crate::root::TableRoot;
 use crate::{
@@ -187,28 +188,6 @@ fn to_meta(meta: &ObjectMeta, base: &str) -> Option<FileMeta> {
     })
 }
 
-/// The stream without empty objects whose name is a folder of the next one: markers of hierarchical file systems.
-fn without_markers(entries: FileStream) -> FileStream {
-    stream::unfold((entries.peekable(), ()), |(mut entries, ())| async move {
-        loop {
-            let entry = entries.next().await?;
-            if let Ok(meta) = &entry
-                && meta.size == 0
-            {
-                let folder = format!("{}/", meta.path);
-                let pinned = std::pin::Pin::new(&mut entries);
-                if let Some(Ok(next)) = pinned.peek().await
-                    && next.path.starts_with(&folder)
-                {
-                    continue;
-                }
-            }
-            return Some((entry, (entries, ())));
-        }
-    })
-    .boxed()
-}
-
 /// The name before `start` from which a listing that begins after a name holds `start` too.
 fn before(start: &str) -> Option<&str> {
     let (at, _) = start.char_indices().next_back()?;
@@ -277,7 +256,13 @@ impl LogStore for CloudTable {
 impl DataStore for CloudTable {
     fn list(&self, prefix: &str, descend: Option<Descend>) -> FileStream {
         let folder = prefix.trim_end_matches('/').to_owned();
-        let entries = without_markers(self.below(&self.root.absolute(&folder), None));
+        let absolute = self.root.absolute(&folder);
+        let entries = without_markers(
+            self.below(&absolute, None),
+            Arc::clone(&self.store),
+            self.root.clone(),
+            absolute,
+        );
         entries
             .map_ok(move |mut entry| {
                 if !folder.is_empty() {
