@@ -1,13 +1,11 @@
 //! One session of Deltaic in a warehouse of its own, asked in process.
 
-use std::path::{Path, PathBuf};
-
-use deltaic_session::{Parameters, Session, SessionBuilder, error_json};
+use deltaic_session::{Parameters, Session, error_json};
 use serde_json::Value;
-use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use crate::directive;
+use crate::place::{Place, Store};
 use crate::recording::{Answer, Failure};
 use crate::scenario::Step;
 
@@ -15,8 +13,7 @@ use crate::scenario::Step;
 pub struct Engine {
     runtime: Runtime,
     session: Session,
-    warehouse: PathBuf,
-    _folder: TempDir,
+    place: Place,
 }
 
 impl Engine {
@@ -24,19 +21,15 @@ impl Engine {
     ///
     /// # Errors
     /// The warehouse can not be made or the session can not start.
-    pub fn start(profile: &str) -> Result<Self, String> {
-        let folder = tempfile::Builder::new()
-            .prefix("wh")
-            .tempdir()
-            .map_err(|e| e.to_string())?;
-        let warehouse = folder.path().canonicalize().map_err(|e| e.to_string())?;
+    pub fn start(profile: &str, store: Store) -> Result<Self, String> {
+        let place = Place::make(store)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .thread_stack_size(16 * 1024 * 1024)
             .enable_all()
             .build()
             .map_err(|e| e.to_string())?;
-        let mut builder = SessionBuilder::new(warehouse.to_string_lossy());
+        let mut builder = place.builder();
         builder
             .conf
             .push(("deltaic.profile".to_owned(), profile.to_owned()));
@@ -44,14 +37,16 @@ impl Engine {
         Ok(Self {
             runtime,
             session,
-            warehouse,
-            _folder: folder,
+            place,
         })
     }
 
-    /// The folder of the warehouse.
-    pub fn warehouse(&self) -> &Path {
-        &self.warehouse
+    /// Makes a table of a local folder available to the session; its location.
+    ///
+    /// # Errors
+    /// The store can not be written.
+    pub fn upload(&self, folder: &std::path::Path, name: &str) -> Result<String, String> {
+        self.place.upload(&self.runtime, folder, name)
     }
 
     /// Run a statement with arguments in the pipe's form.
@@ -76,7 +71,11 @@ impl Engine {
     fn directive(&self, text: &str) -> Answer {
         let (verb, rest) = text.split_once(' ').unwrap_or((text, ""));
         let words: Vec<&str> = rest.split(' ').collect();
-        match directive::run(&self.warehouse, verb, &words) {
+        let ran = self
+            .place
+            .files(&self.runtime)
+            .and_then(|files| directive::run(files.as_ref(), verb, &words));
+        match ran {
             Ok(Some(answer)) => {
                 if matches!(verb, "rm" | "mtime") {
                     self.session.refresh();
@@ -111,21 +110,20 @@ impl Engine {
     }
 
     fn fill_in(&self, text: &str) -> String {
-        let folder = self.warehouse.to_string_lossy();
-        text.replace("@WAREHOUSE_URI@", &format!("file:{folder}"))
-            .replace("@WAREHOUSE@", &folder)
+        text.replace("@WAREHOUSE_URI@", &self.place.uri())
+            .replace("@WAREHOUSE@", self.place.location())
     }
 
     fn without_warehouse(&self, text: &str) -> String {
-        let folder = self.warehouse.to_string_lossy();
+        let location = self.place.location();
         let mut text = text
-            .replace(&format!("file://{folder}"), "@WAREHOUSE_URI@")
-            .replace(&format!("file:{folder}"), "@WAREHOUSE_URI@")
-            .replace(&*folder, "@WAREHOUSE@");
+            .replace(&format!("file://{location}"), "@WAREHOUSE_URI@")
+            .replace(&self.place.uri(), "@WAREHOUSE_URI@")
+            .replace(location, "@WAREHOUSE@");
         if let Ok(here) = std::env::current_dir() {
             text = text.replace(&format!("cwd=file:{}", here.to_string_lossy()), "cwd=@CWD@");
         }
-        text
+        self.place.store().mask(text)
     }
 }
 

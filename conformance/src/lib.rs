@@ -3,11 +3,13 @@
 //! steps that are known to differ stand in `expected-failures.toml`, each with its reason, and fail the run as soon as
 //! they pass.
 
+pub mod aged;
 pub mod compare;
 pub mod directive;
 pub mod engine;
 pub mod lists;
 pub mod mask;
+pub mod place;
 pub mod pytext;
 pub mod recording;
 pub mod scenario;

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::mask;
+use crate::place::Store;
 use crate::recording::Answer;
 use crate::verdict::{Kind, Verdict};
 
@@ -50,18 +51,20 @@ pub struct ExpectedFailure {
     pub scenario: String,
     /// The only profile it holds for.
     pub profile: Option<String>,
+    /// The only stores it holds for (`s3`, `azure`, …).
+    pub stores: Option<Vec<String>>,
     /// Step numbers, or versions of a golden table.
     pub steps: Vec<String>,
     pub reason: String,
 }
 
-/// Read one of the lists.
+/// Read one of the lists, with places masked as on a store.
 ///
 /// # Errors
 /// The file is missing or not in its form.
-pub fn read<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<T, String> {
+pub fn read<T: for<'a> Deserialize<'a>>(path: &Path, store: Store) -> Result<T, String> {
     let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
-    toml::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))
+    toml::from_str(&store.mask(text)).map_err(|e| format!("{}: {e}", path.display()))
 }
 
 impl Beyond {
@@ -120,11 +123,22 @@ impl BeyondStep {
 
 impl ExpectedFailures {
     /// The reason why a step is expected to differ.
-    pub fn reason(&self, suite: &str, scenario: &str, step: &str, profile: &str) -> Option<&str> {
+    pub fn reason(
+        &self,
+        suite: &str,
+        scenario: &str,
+        step: &str,
+        profile: &str,
+        store: &str,
+    ) -> Option<&str> {
         let found = self.case.iter().find(|case| {
             case.suite == suite
                 && case.scenario == scenario
                 && case.profile.as_deref().is_none_or(|p| p == profile)
+                && case
+                    .stores
+                    .as_ref()
+                    .is_none_or(|stores| stores.iter().any(|s| s == store))
                 && case.steps.iter().any(|s| s == step)
         });
         found.map(|case| case.reason.as_str())
@@ -167,11 +181,13 @@ mod tests {
     }
 
     #[test]
-    fn an_expected_failure_holds_for_its_step_and_its_profile() {
-        let text = "[[case]]\nsuite = 'reference'\nscenario = 's'\nsteps = ['3']\nprofile = 'delta-4.0'\nreason = 'r'";
+    fn an_expected_failure_holds_for_its_step_its_profile_and_its_stores() {
+        let text = "[[case]]\nsuite = 'reference'\nscenario = 's'\nsteps = ['3']\nprofile = 'delta-4.0'\nstores = ['s3']\nreason = 'r'";
         let list: ExpectedFailures = toml::from_str(text).unwrap();
-        assert_eq!(list.reason("reference", "s", "3", "delta-4.0"), Some("r"));
-        assert_eq!(list.reason("reference", "s", "3", "delta-4.3"), None);
-        assert_eq!(list.reason("reference", "s", "4", "delta-4.0"), None);
+        let reason = |step, profile, store| list.reason("reference", "s", step, profile, store);
+        assert_eq!(reason("3", "delta-4.0", "s3"), Some("r"));
+        assert_eq!(reason("3", "delta-4.3", "s3"), None);
+        assert_eq!(reason("4", "delta-4.0", "s3"), None);
+        assert_eq!(reason("3", "delta-4.0", "local"), None);
     }
 }

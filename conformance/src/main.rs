@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use clap::Parser;
 use deltaic_conformance::lists;
+use deltaic_conformance::place::Store;
 use deltaic_conformance::suites::{self, Outcome, Setting};
 use deltaic_conformance::verdict::Kind;
 
@@ -23,6 +24,9 @@ struct Arguments {
     /// delta-4.3 or delta-4.0; both when left out
     #[arg(long)]
     profile: Option<String>,
+    /// Where the tables lie
+    #[arg(long, value_enum, default_value = "local")]
+    store: Store,
     /// Names and counts of files, and the log, count too
     #[arg(long)]
     layout: bool,
@@ -70,10 +74,11 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         let setting = Setting {
             home: home.clone(),
             profile: (*profile).to_owned(),
+            store: arguments.store,
             layout: arguments.layout,
             case: arguments.case.clone(),
-            beyond: lists::read(&home.join("beyond.toml"))?,
-            expected: lists::read(&home.join("expected-failures.toml"))?,
+            beyond: lists::read(&home.join("beyond.toml"), arguments.store)?,
+            expected: lists::read(&home.join("expected-failures.toml"), arguments.store)?,
         };
         for suite in ["reference", "lessons", "golden"] {
             if arguments
@@ -96,7 +101,11 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
 }
 
 fn one(arguments: &Arguments, setting: &Setting, suite: &'static str) -> Result<bool, String> {
-    println!("== {suite}, profile {}", setting.profile);
+    println!(
+        "== {suite}, profile {}, store {}",
+        setting.profile,
+        setting.store.name()
+    );
     let start = Instant::now();
     let mut tally = Tally::default();
     let each = |outcomes: Vec<Outcome>| count(arguments, setting, &mut tally, &outcomes);
@@ -146,6 +155,7 @@ fn count(arguments: &Arguments, setting: &Setting, tally: &mut Tally, outcomes: 
             &outcome.case,
             &outcome.step,
             &setting.profile,
+            setting.store.name(),
         );
         counted += usize::from(outcome.verdict.kind != Kind::Skipped);
         equal += usize::from(outcome.verdict.kind == Kind::Equal);

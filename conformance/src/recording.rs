@@ -6,6 +6,8 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::place::Store;
+
 /// What an engine answered to one scenario.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Recording {
@@ -51,9 +53,9 @@ impl Recording {
     ///
     /// # Errors
     /// The file is missing or is no recording.
-    pub fn read(path: &Path) -> Result<Self, String> {
+    pub fn read(path: &Path, store: Store) -> Result<Self, String> {
         let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
-        serde_json::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))
+        serde_json::from_str(&store.mask(text)).map_err(|e| format!("{}: {e}", path.display()))
     }
 }
 

@@ -7,6 +7,7 @@ pub mod reference;
 use std::path::{Path, PathBuf};
 
 use crate::lists::{Beyond, ExpectedFailures};
+use crate::place::Store;
 use crate::verdict::Verdict;
 
 /// Where the data of the suites lies, and which profile runs.
@@ -15,6 +16,8 @@ pub struct Setting {
     pub home: PathBuf,
     /// `delta-4.3` or `delta-4.0`.
     pub profile: String,
+    /// Where the tables lie.
+    pub store: Store,
     /// Do names and counts of files count too?
     pub layout: bool,
     /// Only cases whose name holds this text.

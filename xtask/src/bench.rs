@@ -2,6 +2,7 @@
 //! timed is the statement and not the start of a process.
 
 mod pipe;
+mod requests;
 mod scenarios;
 
 use std::fs;
@@ -20,6 +21,9 @@ pub struct Options {
     /// Measure the release build (its first build takes long).
     #[arg(long)]
     release: bool,
+    /// Count requests on an S3 server instead, beside deltalake.
+    #[arg(long)]
+    requests: bool,
     /// Print the names of the scenarios and stop.
     #[arg(long)]
     list: bool,
@@ -28,6 +32,9 @@ pub struct Options {
 /// Build, then run the scenarios one after the other, each in a warehouse of its own.
 pub fn run(options: &Options) -> Outcome {
     let known = scenarios::ALL;
+    if options.requests {
+        return requests::run(options.release);
+    }
     if options.list {
         for scenario in known {
             println!("{:<14} {}", scenario.name, scenario.about);

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use crate::emulators;
 use crate::interop::reference;
 use crate::shell::{Outcome, all, cargo, step, workspace_root};
 
@@ -20,6 +21,9 @@ pub struct Options {
     /// delta-4.3 or delta-4.0; both when left out.
     #[arg(long)]
     profile: Option<String>,
+    /// local, memory, s3, azure or onelake; the servers are started for the run.
+    #[arg(long)]
+    store: Option<String>,
     /// Show at most this many differences.
     #[arg(long)]
     show: Option<usize>,
@@ -33,19 +37,12 @@ pub fn run(options: &Options) -> Outcome {
     if options.record {
         return record(options);
     }
-    let mut words = vec![
-        "run",
-        "--quiet",
-        "--package",
-        "deltaic-conformance",
-        "--bin",
-        "deltaic-conformance",
-        "--",
-    ];
+    let mut words = vec!["run", "--quiet", "--bin", "deltaic-conformance", "--"];
     for (flag, value) in [
         ("--suite", &options.suite),
         ("--case", &options.case),
         ("--profile", &options.profile),
+        ("--store", &options.store),
     ] {
         if let Some(value) = value {
             words.extend([flag, value.as_str()]);
@@ -55,7 +52,14 @@ pub fn run(options: &Options) -> Outcome {
     if let Some(show) = &show {
         words.extend(["--show", show]);
     }
-    step("conformance", &mut cargo(words))
+    let mut program = cargo(words);
+    match options.store.as_deref() {
+        Some("s3" | "azure" | "onelake") => emulators::serve(|variables| {
+            program.envs(variables);
+            step("conformance", &mut program)
+        }),
+        _ => step("conformance", &mut program),
+    }
 }
 
 fn record(options: &Options) -> Outcome {

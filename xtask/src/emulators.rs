@@ -46,13 +46,14 @@ enum What {
 
 #[derive(Args)]
 struct Choice {
-    /// The servers, one of each kind: ministack, seaweedfs, minio, localstack (S3); azurite (Azure)
+    /// The servers, one of each kind: ministack, seaweedfs, minio, localstack (S3); azurite (Azure);
+    /// rclone (takes conditions and ignores them)
     #[arg(
         long = "server",
         value_name = "NAME,…",
         value_delimiter = ',',
         value_parser = servers::named,
-        default_values = ["ministack", "azurite"]
+        default_values = servers::DEFAULT
     )]
     servers: Vec<&'static Server>,
 }
@@ -84,16 +85,26 @@ pub fn run(options: &Options) -> Outcome {
 
 /// Runs a command with servers of its own.
 fn with_servers(choice: &Choice, command: &[String]) -> Outcome {
-    let servers = timed("emulators", || all(&choice.servers))?;
     let [program, arguments @ ..] = command else {
         return Err("no command".to_owned());
     };
+    let servers = timed("emulators", || all(&choice.servers))?;
     step(
         "with emulators",
         Command::new(program)
             .args(arguments)
             .envs(variables(&servers)),
     )
+}
+
+/// Does something while the default servers run, with the variables that name them.
+pub fn serve(work: impl FnOnce(BTreeMap<String, String>) -> Outcome) -> Outcome {
+    let wanted = servers::DEFAULT
+        .iter()
+        .map(|name| servers::named(name))
+        .collect::<Outcome<Vec<_>>>()?;
+    let servers = timed("emulators", || all(&wanted))?;
+    work(variables(&servers))
 }
 
 fn start(choice: &Choice) -> Outcome {
@@ -194,6 +205,7 @@ fn all(wanted: &[&'static Server]) -> Outcome<Vec<Running>> {
 fn variables(servers: &[Running]) -> BTreeMap<String, String> {
     servers
         .iter()
-        .map(|running| (running.server.variable.to_owned(), buckets::named(running)))
+        .flat_map(buckets::named)
+        .map(|(name, text)| (name.to_owned(), text))
         .collect()
 }

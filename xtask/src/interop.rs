@@ -57,7 +57,8 @@ pub fn reference(profile: &str) -> Outcome<Reference> {
 
 /// The binary `deltaic`, built now.
 pub fn build_deltaic(release: bool) -> Outcome<PathBuf> {
-    let mut words = vec!["build", "--package", "deltaic-cli"];
+    // With the features of the whole workspace, as the tests have it: nothing is built twice.
+    let mut words = vec!["build", "--workspace", "--bin", "deltaic"];
     if release {
         words.push("--release");
     }

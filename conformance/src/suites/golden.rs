@@ -50,7 +50,7 @@ pub fn run(setting: &Setting, mut each: impl FnMut(Vec<Outcome>)) -> Result<(), 
     let text = fs::read_to_string(folder.join("expected.json")).map_err(|e| e.to_string())?;
     let expected: BTreeMap<String, BTreeMap<String, Expected>> =
         serde_json::from_str(&text).map_err(|e| format!("expected.json: {e}"))?;
-    let engine = Engine::start(&setting.profile)?;
+    let engine = Engine::start(&setting.profile, setting.store)?;
     engine.sql(OLD_TABLES, &Value::Null);
     for (name, reads) in &expected {
         if !setting.wants(name) {
@@ -58,8 +58,8 @@ pub fn run(setting: &Setting, mut each: impl FnMut(Vec<Outcome>)) -> Result<(), 
         }
         let place = tempfile::tempdir().map_err(|e| e.to_string())?;
         let table = unpack(&folder.join(format!("{name}.tar.zst")), place.path(), name)?;
+        let path = engine.upload(&table, name)?;
         let outcomes = reads.iter().map(|(version, want)| {
-            let path = table.to_string_lossy();
             let travel = if version == "latest" {
                 String::new()
             } else {
@@ -71,7 +71,7 @@ pub fn run(setting: &Setting, mut each: impl FnMut(Vec<Outcome>)) -> Result<(), 
                 suite: "golden",
                 case: name.clone(),
                 step: version.clone(),
-                text: query.replace(&*path, "@TABLE@"),
+                text: query.replace(&path, "@TABLE@"),
                 verdict: verdict(want, &ours, &path),
             }
         });

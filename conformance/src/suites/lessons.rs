@@ -41,7 +41,7 @@ fn case(setting: &Setting, file: &Path) -> Result<Vec<Outcome>, String> {
         .join(&setting.profile)
         .join("lessons")
         .join(format!("{name}.json"));
-    let recording = Recording::read(&recorded)?;
+    let recording = Recording::read(&recorded, setting.store)?;
     if recording.steps.len() != steps.len() {
         return Err(format!(
             "{name}: {} steps, {} of them recorded",
@@ -49,7 +49,7 @@ fn case(setting: &Setting, file: &Path) -> Result<Vec<Outcome>, String> {
             recording.steps.len()
         ));
     }
-    let engine = Engine::start(&setting.profile)?;
+    let engine = Engine::start(&setting.profile, setting.store)?;
     let mut parameters = BTreeMap::new();
     let mut outcomes = Vec::new();
     for (n, (step, reference)) in steps.iter().zip(&recording.steps).enumerate() {

@@ -32,7 +32,7 @@ fn case(setting: &Setting, file: &Path) -> Result<Vec<Outcome>, String> {
         .join("recordings")
         .join(&setting.profile)
         .join(format!("{name}.json"));
-    let recording = Recording::read(&recorded)?;
+    let recording = Recording::read(&recorded, setting.store)?;
     if recording.steps.len() != steps.len() {
         return Err(format!(
             "{name}: the scenario has {} steps, its recording {}: record it anew",
@@ -40,7 +40,7 @@ fn case(setting: &Setting, file: &Path) -> Result<Vec<Outcome>, String> {
             recording.steps.len()
         ));
     }
-    let engine = Engine::start(&setting.profile)?;
+    let engine = Engine::start(&setting.profile, setting.store)?;
     let compared = steps
         .iter()
         .zip(&recording.steps)
@@ -66,7 +66,7 @@ fn verdict(
     ours: &Answer,
     step: &Step,
 ) -> Verdict {
-    if reference.step_text() != step.text() {
+    if reference.step_text() != setting.store.mask(step.text().to_owned()) {
         return Verdict::differs(
             Kind::Wrong,
             format!("the recording is of {}", reference.step_text()),

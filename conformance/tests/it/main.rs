@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use deltaic_cli::script;
 use deltaic_conformance::lists::{self, Beyond, ExpectedFailures};
+use deltaic_conformance::place::Store;
 use deltaic_conformance::recording::Recording;
 use deltaic_conformance::scenario;
 
@@ -52,7 +53,8 @@ fn every_case_is_recorded_in_both_profiles_with_all_its_steps() {
             } else {
                 folder
             };
-            let recording = Recording::read(&folder.join(format!("{name}.json"))).unwrap();
+            let recording =
+                Recording::read(&folder.join(format!("{name}.json")), Store::Local).unwrap();
             assert_eq!(recording.steps.len(), steps, "{profile} {name}");
         }
     }
@@ -62,7 +64,7 @@ fn every_case_is_recorded_in_both_profiles_with_all_its_steps() {
 fn every_entry_of_the_lists_names_a_step_that_exists_and_a_reason() {
     let cases = cases();
     let steps = |name: &str| cases.iter().find(|case| case.0 == name).map(|case| case.1);
-    let beyond: Beyond = lists::read(&home().join("beyond.toml")).unwrap();
+    let beyond: Beyond = lists::read(&home().join("beyond.toml"), Store::Local).unwrap();
     assert!(!beyond.step.is_empty());
     for entry in &beyond.step {
         assert!(
@@ -73,7 +75,8 @@ fn every_entry_of_the_lists_names_a_step_that_exists_and_a_reason() {
         );
         assert!(!entry.why.is_empty());
     }
-    let expected: ExpectedFailures = lists::read(&home().join("expected-failures.toml")).unwrap();
+    let expected: ExpectedFailures =
+        lists::read(&home().join("expected-failures.toml"), Store::Local).unwrap();
     for case in expected.case {
         assert!(case.reason.len() > 8, "{} has no reason", case.scenario);
         assert!(

@@ -2,6 +2,7 @@
 //! that is closed or full.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, OnceLock};
 
 use deltaic_protocol::error::{DeltaError, ErrorKind};
@@ -71,24 +72,40 @@ pub async fn was_interrupted() -> bool {
     }
 }
 
-#[cfg(unix)]
+/// Watches on a thread of its own: the threads of the engine may all be busy for long. The handler stands when this
+/// returns, and one stream loses no signal between two looks.
 fn watch(notify: Arc<Notify>) {
+    let (ready, standing) = mpsc::channel();
+    let watcher = std::thread::Builder::new().name("ctrl-c".to_owned());
+    let started = watcher.spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        if let Ok(runtime) = runtime {
+            runtime.block_on(signals(&notify, &ready));
+        }
+    });
+    if started.is_ok() {
+        // An error means that there is nothing to watch with.
+        let _ = standing.recv();
+    }
+}
+
+#[cfg(unix)]
+async fn signals(notify: &Notify, ready: &Sender<()>) {
     use tokio::signal::unix::{SignalKind, signal};
-    // The handler stands when this returns; a stream of its own loses no signal between two looks.
     if let Ok(mut signals) = signal(SignalKind::interrupt()) {
-        tokio::spawn(async move {
-            while signals.recv().await.is_some() {
-                notify.notify_one();
-            }
-        });
+        let _ = ready.send(());
+        while signals.recv().await.is_some() {
+            notify.notify_one();
+        }
     }
 }
 
 #[cfg(not(unix))]
-fn watch(notify: Arc<Notify>) {
-    tokio::spawn(async move {
-        while tokio::signal::ctrl_c().await.is_ok() {
-            notify.notify_one();
-        }
-    });
+async fn signals(notify: &Notify, ready: &Sender<()>) {
+    let _ = ready.send(());
+    while tokio::signal::ctrl_c().await.is_ok() {
+        notify.notify_one();
+    }
 }

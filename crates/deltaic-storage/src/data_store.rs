@@ -6,12 +6,17 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use deltaic_protocol::error::Result;
+use futures::stream::BoxStream;
+use futures::{StreamExt, stream};
 
 use crate::{DeleteOutcome, DirOutcome, FileMeta, FileStream, PutOutcome};
 
 /// Decides, by its path relative to the table, whether a listing enters a directory. The directory itself is listed
 /// either way.
 pub type Descend = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+
+/// Files of a bulk deletion with what became of each, in any order.
+pub type DeleteStream<'a> = BoxStream<'a, (String, Result<DeleteOutcome>)>;
 
 /// Access to the files of one table. A path is decoded and relative to the table's root (`p=1/part-0.parquet`), or
 /// absolute within the same backend when it begins with `/` (files of a shallow clone's source).
@@ -37,6 +42,24 @@ pub trait DataStore: Send + Sync + std::fmt::Debug {
     /// Removes a file (a symbolic link itself, never what it points to). An object store answers `Deleted` where nothing was
     /// there too.
     async fn delete_file(&self, path: &str) -> Result<DeleteOutcome>;
+
+    /// How many files one request of [`DataStore::delete_files`] removes.
+    fn batch_size(&self) -> usize {
+        1
+    }
+
+    /// Removes files as [`DataStore::delete_file`] does, with up to `parallel` requests under way. Each path that was given
+    /// comes back once: as gone, or with the error that kept it. An unclear answer is an error only where asking again did
+    /// not help. Files that have not come back when the stream is dropped may be gone.
+    fn delete_files(&self, paths: Vec<String>, parallel: usize) -> DeleteStream<'_> {
+        stream::iter(paths)
+            .map(move |path| async move {
+                let outcome = self.delete_file(&path).await;
+                (path, outcome)
+            })
+            .buffer_unordered(parallel.max(1))
+            .boxed()
+    }
 
     /// Removes a directory if nothing is in it.
     async fn delete_empty_dir(&self, path: &str) -> Result<DirOutcome>;

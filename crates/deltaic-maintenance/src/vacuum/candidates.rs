@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use deltaic_protocol::error::Result;
-use deltaic_storage::{FileMeta, LOG_DIR, TableStore};
+use deltaic_storage::{FileMeta, LOG_DIR, Scheme, TableStore};
 use futures::TryStreamExt;
 
 use super::{HiddenNames, Keep};
@@ -110,6 +110,12 @@ impl<'a> Candidates<'a> {
         }
     }
 
+    /// Notes a folder of a store that knows folders only by the names of what is in them. It is never a candidate: it goes
+    /// with its last file.
+    fn implied_directory(&mut self) {
+        self.directories_seen += 1;
+    }
+
     /// The candidates of everything that was found.
     pub fn finish(self) -> Found {
         let mut found = self.files;
@@ -157,7 +163,17 @@ pub(super) async fn list(
         "",
         Some(Arc::new(move |path: &str| !rule.hides(last_name(path)))),
     );
+    let implied = table.root().scheme() != Scheme::File;
+    let mut previous = String::new();
     while let Some(entry) = entries.try_next().await? {
+        if implied {
+            for folder in folders_entered(&previous, &entry.path) {
+                if !hidden.hides_path(folder) {
+                    candidates.implied_directory();
+                }
+            }
+            previous.clone_from(&entry.path);
+        }
         if let Some(table) = nested_table_of(&entry.path) {
             candidates.nested_table(table);
         }
@@ -167,6 +183,18 @@ pub(super) async fn list(
         }
     }
     Ok(candidates.finish())
+}
+
+/// The folders of a path that the path before it in the listing is not in. Names below one folder follow each other.
+fn folders_entered<'a>(previous: &str, path: &'a str) -> impl Iterator<Item = &'a str> {
+    let common = previous
+        .bytes()
+        .zip(path.bytes())
+        .take_while(|(a, b)| a == b)
+        .count();
+    path.match_indices('/')
+        .filter(move |(at, _)| *at >= common)
+        .map(|(at, _)| &path[..at])
 }
 
 /// The folder whose log an entry is or belongs to, if that is not the listed table's own.

@@ -2,8 +2,8 @@
 
 use deltaic_log::Snapshot;
 use deltaic_protocol::error::Result;
-use deltaic_storage::{DeleteOutcome, DirOutcome, TableStore};
-use futures::{StreamExt, stream};
+use deltaic_storage::{DeleteOutcome, DirOutcome};
+use futures::StreamExt;
 
 use super::candidates::{Candidate, Found};
 use super::{Keep, Progress, Retention, VacuumOptions};
@@ -62,13 +62,13 @@ pub(super) async fn run(
             .map(|file| file.path.clone())
             .collect();
         outcome.kept += (batch.len() - going.len()) as u64;
-        let mut results = stream::iter(going)
-            .map(|path| delete_file(table, path))
-            .buffer_unordered(options.parallelism.max(1));
-        while let Some(result) = results.next().await {
+        let mut results = table.data().delete_files(going, options.parallelism.max(1));
+        while let Some((path, result)) = results.next().await {
             match result {
-                Ok(()) => outcome.deleted += 1,
-                Err(failed) => outcome.failed.push(failed),
+                Ok(DeleteOutcome::Deleted | DeleteOutcome::Missing) => outcome.deleted += 1,
+                Err(error) => outcome
+                    .failed
+                    .push((table.root().display(&path), error.text())),
             }
             if let Some(progress) = progress {
                 progress(outcome.deleted, total);
@@ -89,13 +89,6 @@ pub(super) async fn run(
     outcome.failed.sort();
     outcome.snapshot = guard.snapshot;
     Ok(outcome)
-}
-
-async fn delete_file(table: &TableStore, path: String) -> Result<(), (String, String)> {
-    match table.data().delete_file(&path).await {
-        Ok(DeleteOutcome::Deleted | DeleteOutcome::Missing) => Ok(()),
-        Err(error) => Err((table.root().display(&path), error.text())),
-    }
 }
 
 /// What the newest version needs.

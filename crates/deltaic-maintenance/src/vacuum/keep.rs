@@ -2,6 +2,7 @@
 //! 2.4, step 1).
 
 use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hasher};
 
 use deltaic_log::Snapshot;
 use deltaic_protocol::deletion_vector::{DeletionVectorDescriptor, DeletionVectorLocation};
@@ -9,11 +10,13 @@ use deltaic_protocol::error::Result;
 use deltaic_storage::{TableStore, decode_uri_path};
 use futures::TryStreamExt;
 
-/// Relative decoded paths of files that must stay, and of all directories above them.
+/// Files that must stay, and all directories above them, by marks of their relative decoded paths. A mark takes 16 bytes
+/// whatever the length of the path; should two paths ever share one, a file stays that could have gone, never the
+/// other way round.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Keep {
-    files: HashSet<String>,
-    directories: HashSet<String>,
+    files: HashSet<u128>,
+    directories: HashSet<u128>,
     /// Tombstones that still protect their files.
     pub(super) removed: u64,
     /// The oldest of them; milliseconds since 1970-01-01 UTC.
@@ -75,22 +78,33 @@ impl Keep {
             .into_iter()
             .rev()
         {
-            if !self.directories.insert(path[..at].to_string()) {
+            if !self.directories.insert(mark(&path[..at])) {
                 break;
             }
         }
-        self.files.insert(path);
+        self.files.insert(mark(&path));
     }
 
     /// Whether a file must stay.
     pub fn has_file(&self, path: &str) -> bool {
-        self.files.contains(path)
+        self.files.contains(&mark(path))
     }
 
     /// Whether a directory has something that must stay.
     pub fn has_directory(&self, path: &str) -> bool {
-        self.directories.contains(path)
+        self.directories.contains(&mark(path))
     }
+}
+
+/// 128 bits that stand for a path.
+fn mark(path: &str) -> u128 {
+    let half = |salt: u8| {
+        let mut hasher = DefaultHasher::new();
+        hasher.write_u8(salt);
+        hasher.write(path.as_bytes());
+        u128::from(hasher.finish())
+    };
+    half(0) << 64 | half(1)
 }
 
 /// The path of an action below the table's root, decoded; none if it lies elsewhere.

@@ -11,7 +11,8 @@ use deltaic_protocol::action::{Add, Metadata, Protocol};
 use deltaic_protocol::deletion_vector::DeletionVectorDescriptor;
 use deltaic_protocol::error::Result;
 use deltaic_protocol::schema::{DataType, StructField, StructType};
-use deltaic_protocol::{Clock, ManualClock};
+use deltaic_protocol::{Clock, ManualClock, SystemClock};
+use deltaic_storage::cloud::CloudBackend;
 use deltaic_storage::memory::MemoryBackend;
 use deltaic_storage::{StorageFactory, TableStore, encode_uri_path};
 use futures::TryStreamExt;
@@ -47,6 +48,15 @@ impl Kit {
             .open(&format!("{}/t", folder.display()))
             .unwrap();
         Kit::create(store, ManualClock::at(START), true, properties).await
+    }
+
+    /// The same in an object store, whose objects have the times at which they are written: the clock is at today's.
+    pub async fn cloud(backend: CloudBackend) -> Kit {
+        let store = StorageFactory::default()
+            .with_bucket("s3://b", backend)
+            .open("s3://b/w/t")
+            .unwrap();
+        Kit::create(store, ManualClock::at(SystemClock.now_ms()), true, &[]).await
     }
 
     async fn create(
@@ -114,11 +124,17 @@ impl Kit {
 
     /// Gives a commit file the clock's time (the disk has its own clock).
     pub async fn date_commit(&self, version: i64) {
-        self.store
-            .data()
-            .set_modified(&format!("_delta_log/{version:020}.json"), self.now())
-            .await
-            .unwrap();
+        self.date(&format!("_delta_log/{version:020}.json")).await;
+    }
+
+    async fn date(&self, path: &str) {
+        if !self.store.root().scheme().is_cloud() {
+            self.store
+                .data()
+                .set_modified(path, self.now())
+                .await
+                .unwrap();
+        }
     }
 
     /// A new name in a partition's folder, decoded.
@@ -138,11 +154,7 @@ impl Kit {
             .create(path, Bytes::from(path.as_bytes().to_vec()))
             .await
             .unwrap();
-        self.store
-            .data()
-            .set_modified(path, self.now())
-            .await
-            .unwrap();
+        self.date(path).await;
     }
 
     pub fn add_of(&self, path: &str, partition: Option<&str>) -> Add {

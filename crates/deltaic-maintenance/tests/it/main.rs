@@ -3,6 +3,7 @@
 
 mod alter;
 mod crash;
+mod faulty;
 mod kit;
 mod lite;
 mod protection;

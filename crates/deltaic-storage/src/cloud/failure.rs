@@ -4,6 +4,7 @@
 use deltaic_protocol::error::{DeltaError, ErrorKind};
 use object_store::Error;
 
+use super::wire::{Refusal, refusal};
 use crate::error::not_found;
 
 /// Whether the store has answered for certain that it will not do it: asking again is of no use, and nothing was changed.
@@ -17,29 +18,73 @@ pub(super) fn is_final(error: &Error) -> bool {
             | Error::PermissionDenied { .. }
             | Error::Unauthenticated { .. }
             | Error::UnknownConfigurationKey { .. }
-    )
+    ) || refusal(error).is_some()
 }
 
+/// Names of S3's refusals that mean another region's bucket.
+const REGION: &[&str] = &[
+    "AuthorizationHeaderMalformed",
+    "IllegalLocationConstraintException",
+    "PermanentRedirect",
+    "TemporaryRedirect",
+];
+/// Names of refusals of credentials that were good once.
+const EXPIRED: &[&str] = &["ExpiredToken", "InvalidToken", "TokenRefreshRequired"];
+
+/// Exception and hint of a refusal.
+fn of_refusal(refusal: &Refusal) -> (&'static str, &'static str) {
+    let code = refusal.code.as_str();
+    match refusal.status {
+        _ if EXPIRED.contains(&code) => (
+            DENIED,
+            "the token has expired or is of another place: get a new one and run the statement again",
+        ),
+        300..=399 => (IO, REGION_HINT),
+        _ if REGION.contains(&code) => (IO, REGION_HINT),
+        401 | 403 => (
+            DENIED,
+            "the credentials may not do this here: check their policy (reading a table needs the right to list), and that they \
+             have not expired",
+        ),
+        404 => (
+            "java.io.FileNotFoundException",
+            "check the name of the bucket or container, and that the endpoint and region are its own",
+        ),
+        _ => (
+            IO,
+            "the server does not accept the request: check endpoint, region and names",
+        ),
+    }
+}
+
+const DENIED: &str = "java.nio.file.AccessDeniedException";
+const IO: &str = "java.io.IOException";
+const REGION_HINT: &str = "the bucket is in another region: set aws_region, and the endpoint where it is set, to the bucket's own";
+
 /// The error of an operation on a place.
-pub(super) fn to_delta(operation: &str, place: &str, error: Error) -> DeltaError {
+pub(super) fn to_delta(operation: &str, place: &str, error: &Error) -> DeltaError {
     let text = without_queries(&error.to_string());
-    let (java, hint) = match &error {
+    let (java, hint) = match error {
         Error::NotFound { .. } => {
             return not_found(place).with_hint(
                 "check the name of the bucket or container, and that the endpoint and region are its own",
             );
         }
         Error::PermissionDenied { .. } => (
-            "java.nio.file.AccessDeniedException",
+            DENIED,
             "the credentials may not do this here: check their policy, and that they have not expired",
         ),
         Error::Unauthenticated { .. } => (
-            "java.nio.file.AccessDeniedException",
+            DENIED,
             "the credentials are not accepted: check key, secret, token and clock",
         ),
-        _ => (
-            "java.io.IOException",
-            "check that the endpoint answers, and run the statement again; nothing was committed that DESCRIBE HISTORY does not show",
+        _ => refusal(error).map_or(
+            (
+                IO,
+                "check that the endpoint answers, and run the statement again; nothing was committed that DESCRIBE HISTORY \
+                 does not show; the option retry_timeout says how long to go on asking",
+            ),
+            of_refusal,
         ),
     };
     DeltaError::unclassed(java, format!("Failed to {operation} {place}: {text}"))

@@ -84,6 +84,6 @@ async fn is_file(
         }
         // There is one with a slash only; or it has just gone.
         Err(object_store::Error::NotFound { .. }) => Ok(false),
-        Err(error) => Err(to_delta("look up", &root.place(&path), error)),
+        Err(error) => Err(to_delta("look up", &root.place(&path), &error)),
     }
 }

@@ -5,28 +5,37 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use deltaic_protocol::error::{DeltaError, Result};
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
-use object_store::{BackoffConfig, ObjectStore, RetryConfig};
+use object_store::{ClientConfigKey, ObjectStore};
+use url::Url;
 
 use super::failure::without_queries;
+use super::limits::Limits;
+use super::plain::{PlainDeletes, Signing};
+use super::wire::Connector;
+use crate::root::Bucket;
 
 /// Options by name, as they were given.
 pub type CloudOptions = BTreeMap<String, String>;
 
-/// How long one request and all its repetitions may take.
-const RETRY_TIMEOUT: Duration = Duration::from_secs(60);
-/// Repetitions of a request that was refused or failed for now.
-const RETRIES: usize = 8;
-
 /// A client for one bucket.
-pub(super) fn s3(bucket: &str, options: &CloudOptions) -> Result<Arc<dyn ObjectStore>> {
+pub(super) fn s3(
+    place: &Bucket,
+    options: &CloudOptions,
+    limits: Limits,
+) -> Result<Arc<dyn ObjectStore>> {
+    let bucket = place.container.as_str();
+    let connector = Connector::new(limits.patience);
     let mut builder = AmazonS3Builder::from_env()
         .with_bucket_name(bucket)
-        .with_retry(retries());
+        .with_retry(limits.retry())
+        .with_http_connector(connector.clone());
+    if let Some(region) = &place.region {
+        builder = builder.with_region(region);
+    }
     let mut endpoint = std::env::var("AWS_ENDPOINT_URL_S3")
         .or_else(|_| std::env::var("AWS_ENDPOINT_URL"))
         .or_else(|_| std::env::var("AWS_ENDPOINT"))
@@ -36,7 +45,8 @@ pub(super) fn s3(bucket: &str, options: &CloudOptions) -> Result<Arc<dyn ObjectS
             Some(S3Option::Key(key)) => {
                 if key == AmazonS3ConfigKey::Endpoint {
                     endpoint = Some(value.clone());
-                } else {
+                } else if key != AmazonS3ConfigKey::Region || place.region.is_none() {
+                    // The location's own region wins.
                     builder = builder.with_config(key, value);
                 }
             }
@@ -61,10 +71,35 @@ pub(super) fn s3(bucket: &str, options: &CloudOptions) -> Result<Arc<dyn ObjectS
         }
         builder = builder.with_endpoint(endpoint);
     }
+    let timeout = AmazonS3ConfigKey::Client(ClientConfigKey::Timeout);
     let store = builder
+        .with_config(timeout, as_text(limits))
         .build()
         .map_err(|error| refused("s3", bucket, error))?;
-    Ok(Arc::new(store))
+    Ok(deleting(
+        connector,
+        limits,
+        false,
+        Signing::S3(Arc::new(store)),
+    ))
+}
+
+/// The store with deletions that every server takes. `plain` where it is known that this one takes no batches.
+fn deleting(
+    connector: Connector,
+    limits: Limits,
+    plain: bool,
+    signing: Signing,
+) -> Arc<dyn ObjectStore> {
+    match connector.client() {
+        Some(client) => Arc::new(PlainDeletes::new(signing, client, limits, plain)),
+        None => signing.into_store(),
+    }
+}
+
+/// The time of one request, as object_store reads it.
+fn as_text(limits: Limits) -> String {
+    format!("{}ms", limits.request().as_millis())
 }
 
 enum S3Option {
@@ -95,20 +130,22 @@ fn s3_option(name: &str) -> Option<S3Option> {
     AmazonS3ConfigKey::from_str(&lower).ok().map(S3Option::Key)
 }
 
-/// A client for one container. `account` is the one that the location names, if it does.
+/// A client for one container.
 pub(super) fn azure(
-    container: &str,
-    account: Option<&str>,
-    fabric: bool,
+    place: &Bucket,
     options: &CloudOptions,
+    limits: Limits,
 ) -> Result<Arc<dyn ObjectStore>> {
+    let (container, account) = (place.container.as_str(), place.account.as_deref());
+    let connector = Connector::new(limits.patience);
     let mut builder = MicrosoftAzureBuilder::from_env()
         .with_container_name(container)
-        .with_retry(retries());
+        .with_retry(limits.retry())
+        .with_http_connector(connector.clone());
     if let Some(account) = account {
         builder = builder.with_account(account);
     }
-    if fabric {
+    if place.fabric {
         builder = builder.with_use_fabric_endpoint(true);
     }
     let mut endpoint = None;
@@ -124,13 +161,58 @@ pub(super) fn azure(
             builder = builder.with_config(key, value);
         }
     }
+    if endpoint.is_none()
+        && let Some(own) = &place.endpoint
+    {
+        builder = builder.with_endpoint(own.clone());
+    }
     if endpoint.is_some_and(|endpoint| endpoint.starts_with("http://")) {
         builder = builder.with_allow_http(true);
     }
+    let timeout = AzureConfigKey::Client(ClientConfigKey::Timeout);
+    let builder = builder.with_config(timeout, as_text(limits));
+    let address = service(&builder, place.fabric);
+    let anonymous = setting(&builder, AzureConfigKey::SkipSignature);
+    let account = builder.get_config_value(&AzureConfigKey::AccountName);
     let store = builder
         .build()
         .map_err(|error| refused("abfss", container, error))?;
-    Ok(Arc::new(store))
+    let store = Arc::new(store);
+    match (address, account) {
+        (Some(service), Some(account)) => {
+            let signing = Signing::Azure {
+                store,
+                service,
+                account,
+                container: container.to_owned(),
+                anonymous,
+            };
+            Ok(deleting(connector, limits, place.fabric, signing))
+        }
+        // An emulator at an address of its own, which takes batches.
+        _ => Ok(store),
+    }
+}
+
+/// The address of the account, as the client has it.
+fn service(builder: &MicrosoftAzureBuilder, fabric: bool) -> Option<Url> {
+    if setting(builder, AzureConfigKey::UseEmulator) {
+        return None;
+    }
+    let own = builder.get_config_value(&AzureConfigKey::Endpoint);
+    let fabric = fabric || setting(builder, AzureConfigKey::UseFabricEndpoint);
+    let account = builder.get_config_value(&AzureConfigKey::AccountName)?;
+    let address = own.unwrap_or_else(|| match fabric {
+        true => format!("https://{account}.blob.fabric.microsoft.com"),
+        false => format!("https://{account}.blob.core.windows.net"),
+    });
+    Url::parse(&address).ok()
+}
+
+fn setting(builder: &MicrosoftAzureBuilder, key: AzureConfigKey) -> bool {
+    builder
+        .get_config_value(&key)
+        .is_some_and(|value| is_true(&value))
 }
 
 fn azure_option(name: &str, account: Option<&str>) -> Option<AzureConfigKey> {
@@ -174,14 +256,6 @@ pub fn is_cloud_option(name: &str) -> bool {
 
 fn is_true(text: &str) -> bool {
     text.trim().eq_ignore_ascii_case("true")
-}
-
-fn retries() -> RetryConfig {
-    RetryConfig {
-        backoff: BackoffConfig::default(),
-        max_retries: RETRIES,
-        retry_timeout: RETRY_TIMEOUT,
-    }
 }
 
 fn refused(scheme: &str, place: &str, error: object_store::Error) -> DeltaError {

@@ -2,45 +2,44 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use deltaic_protocol::error::Result;
-use futures::{StreamExt, TryStreamExt};
+use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
+use futures::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
 use object_store::{
     GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutPayload,
 };
+use tokio::time::Instant;
 
+use super::deletes::{BATCH, delete_keys};
 use super::failure::{is_final, to_delta};
+use super::limits::Limits;
+use super::listing::listing;
 use super::markers::without_markers;
 use crate::object_path::{from_object_path, to_object_path};
 use crate::root::TableRoot;
 use crate::{
-    DataStore, DeleteOutcome, Descend, DirOutcome, FileMeta, FileStream, LOG_DIR, LogStore,
-    PutOutcome,
+    DataStore, DeleteOutcome, DeleteStream, Descend, DirOutcome, FileMeta, FileStream, LOG_DIR,
+    LogStore, PutOutcome,
 };
-
-/// Waits between the tries of a write whose outcome is unclear.
-const PAUSES: [Duration; 5] = [
-    Duration::from_millis(20),
-    Duration::from_millis(100),
-    Duration::from_millis(500),
-    Duration::from_secs(2),
-    Duration::from_secs(5),
-];
 
 /// A table's view of the store.
 #[derive(Debug, Clone)]
 pub(super) struct CloudTable {
     store: Arc<dyn ObjectStore>,
     root: TableRoot,
+    limits: Limits,
 }
 
 impl CloudTable {
-    pub(super) fn new(store: Arc<dyn ObjectStore>, root: TableRoot) -> CloudTable {
-        CloudTable { store, root }
+    pub(super) fn new(store: Arc<dyn ObjectStore>, root: TableRoot, limits: Limits) -> CloudTable {
+        CloudTable {
+            store,
+            root,
+            limits,
+        }
     }
 
     fn key(&self, relative: &str) -> Path {
@@ -51,12 +50,7 @@ impl CloudTable {
         self.key(&format!("{LOG_DIR}/{name}"))
     }
 
-    fn failed(
-        &self,
-        operation: &str,
-        key: &Path,
-        error: object_store::Error,
-    ) -> deltaic_protocol::error::DeltaError {
+    fn failed(&self, operation: &str, key: &Path, error: &object_store::Error) -> DeltaError {
         to_delta(operation, &self.root.place(&from_object_path(key)), error)
     }
 
@@ -65,7 +59,7 @@ impl CloudTable {
             Ok(found) => found.bytes().await,
             Err(error) => Err(error),
         };
-        found.map_err(|error| self.failed("read", key, error))
+        found.map_err(|error| self.failed("read", key, &error))
     }
 
     async fn get_part(&self, key: &Path, range: Range<u64>) -> Result<Bytes> {
@@ -90,9 +84,9 @@ impl CloudTable {
             // A range behind the end is no part of the file; only then is its size asked for.
             Err(error) if !is_final(&error) => match self.head(key).await? {
                 Some(meta) if meta.size <= range.start => Ok(Bytes::new()),
-                _ => Err(self.failed("read", key, error)),
+                _ => Err(self.failed("read", key, &error)),
             },
-            Err(error) => Err(self.failed("read", key, error)),
+            Err(error) => Err(self.failed("read", key, &error)),
         }
     }
 
@@ -100,58 +94,64 @@ impl CloudTable {
         match self.store.head(key).await {
             Ok(meta) => Ok(Some(meta)),
             Err(object_store::Error::NotFound { .. }) => Ok(None),
-            Err(error) => Err(self.failed("look up", key, error)),
+            Err(error) => Err(self.failed("look up", key, &error)),
         }
     }
 
     /// Put-if-absent. An answer that leaves open whether the file was made (a lost connection, a server that failed, a
     /// repeated request that met its own first try) is settled by reading what is there: our content can only be ours.
     async fn put_new(&self, key: &Path, content: Bytes) -> Result<PutOutcome> {
-        let mut pauses = PAUSES.iter();
-        let mut first = true;
+        let mut failing = None;
+        let mut number = 0;
         loop {
             let payload = PutPayload::from_bytes(content.clone());
-            let error = match self
-                .store
-                .put_opts(key, payload, PutMode::Create.into())
-                .await
-            {
-                Ok(_) => return Ok(PutOutcome::Created),
-                Err(error) if is_final(&error) => return Err(self.failed("create", key, error)),
-                Err(error) => error,
+            let put = self.store.put_opts(key, payload, PutMode::Create.into());
+            let Err(error) = put.await else {
+                return Ok(PutOutcome::Created);
             };
-            match self.store.get(key).await {
-                Ok(found) => {
-                    let there = found
-                        .bytes()
-                        .await
-                        .map_err(|error| self.failed("read back", key, error))?;
-                    return Ok(if there == content {
-                        PutOutcome::Created
-                    } else {
-                        PutOutcome::AlreadyExists
-                    });
-                }
+            let since = *failing.get_or_insert_with(Instant::now);
+            // A refusal too may be that of a repetition whose first try was done.
+            match self.read_back(key).await {
+                Ok(Some(there)) if there == content => return Ok(PutOutcome::Created),
+                _ if is_final(&error) => return Err(self.failed("create", key, &error)),
+                Ok(Some(_)) => return Ok(PutOutcome::AlreadyExists),
                 // Nothing there: the store was busy with another request on the same key, or never saw ours.
-                Err(object_store::Error::NotFound { .. }) => {}
-                Err(_) if first => {}
-                Err(unread) => return Err(self.failed("read back", key, unread)),
+                Ok(None) => {}
+                Err(_) if number == 0 => {}
+                Err(unread) => return Err(self.unclear(key, &unread)),
             }
-            first = false;
-            match pauses.next() {
-                Some(pause) => tokio::time::sleep(*pause).await,
-                None => return Err(self.failed("create", key, error)),
+            match self.limits.pause(number, since) {
+                Some(pause) => tokio::time::sleep(pause).await,
+                None => return Err(self.unclear(key, &error)),
             }
+            number += 1;
         }
     }
 
-    /// Object stores do not say whether there was something; where it matters, the caller asks before.
-    async fn remove(&self, key: &Path) -> Result<DeleteOutcome> {
-        match self.store.delete(key).await {
-            Ok(()) => Ok(DeleteOutcome::Deleted),
-            Err(object_store::Error::NotFound { .. }) => Ok(DeleteOutcome::Missing),
-            Err(error) => Err(self.failed("delete", key, error)),
+    async fn read_back(&self, key: &Path) -> object_store::Result<Option<Bytes>> {
+        match self.store.get(key).await {
+            Ok(found) => found.bytes().await.map(Some),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error),
         }
+    }
+
+    /// The error of a put whose outcome could not be found out.
+    fn unclear(&self, key: &Path, error: &object_store::Error) -> DeltaError {
+        self.failed("create", key, error).with_hint(
+            "the store did not say whether the file was made: check that the endpoint answers, look with DESCRIBE HISTORY \
+             whether the statement took effect, and run it again if it did not",
+        )
+    }
+
+    async fn remove(&self, keys: &[Path]) -> Vec<Result<DeleteOutcome>> {
+        let failed = |key: &Path, error: &object_store::Error| self.failed("delete", key, error);
+        delete_keys(&self.store, self.limits, keys, failed).await
+    }
+
+    async fn remove_one(&self, key: Path) -> Result<DeleteOutcome> {
+        let outcome = self.remove(&[key]).await.pop();
+        outcome.unwrap_or(Ok(DeleteOutcome::Missing))
     }
 
     /// Objects below a folder in the store's order, without the markers that stand for folders.
@@ -160,14 +160,10 @@ impl CloudTable {
         let prefix = to_object_path(folder);
         let prefix = (!prefix.as_ref().is_empty()).then_some(prefix);
         let place = self.root.place(folder);
-        let listed = match after {
-            Some(after) => self.store.list_with_offset(prefix.as_ref(), &after),
-            None => self.store.list(prefix.as_ref()),
-        };
-        listed
+        listing(Arc::clone(&self.store), prefix, after, self.limits)
             .map(move |entry| match entry {
                 Ok(meta) => Ok(to_meta(&meta, &base)),
-                Err(error) => Err(to_delta("list", &place, error)),
+                Err(error) => Err(to_delta("list", &place, &error)),
             })
             .try_filter_map(|entry| async move { Ok(entry) })
             .boxed()
@@ -226,13 +222,13 @@ impl LogStore for CloudTable {
             .put(&key, PutPayload::from_bytes(content))
             .await
             .map(|_| ())
-            .map_err(|error| self.failed("write", &key, error))
+            .map_err(|error| self.failed("write", &key, &error))
     }
 
     async fn delete(&self, name: &str) -> Result<DeleteOutcome> {
         let key = self.log_key(name);
         match self.head(&key).await? {
-            Some(_) => self.remove(&key).await,
+            Some(_) => self.remove_one(key).await,
             None => Ok(DeleteOutcome::Missing),
         }
     }
@@ -316,7 +312,23 @@ impl DataStore for CloudTable {
     }
 
     async fn delete_file(&self, path: &str) -> Result<DeleteOutcome> {
-        self.remove(&self.key(path)).await
+        self.remove_one(self.key(path)).await
+    }
+
+    fn batch_size(&self) -> usize {
+        BATCH
+    }
+
+    fn delete_files(&self, paths: Vec<String>, parallel: usize) -> DeleteStream<'_> {
+        let batches: Vec<Vec<String>> = paths.chunks(BATCH).map(<[String]>::to_vec).collect();
+        stream::iter(batches)
+            .map(move |batch| async move {
+                let keys: Vec<Path> = batch.iter().map(|path| self.key(path)).collect();
+                stream::iter(batch.into_iter().zip(self.remove(&keys).await))
+            })
+            .buffer_unordered(parallel.max(1))
+            .flatten()
+            .boxed()
     }
 
     async fn delete_empty_dir(&self, _path: &str) -> Result<DirOutcome> {
@@ -324,13 +336,13 @@ impl DataStore for CloudTable {
     }
 
     async fn set_modified(&self, path: &str, _modified_ms: i64) -> Result<()> {
-        Err(deltaic_protocol::error::DeltaError::unclassed(
+        Err(DeltaError::unclassed(
             "java.lang.UnsupportedOperationException",
             format!(
                 "An object store does not let the time of {} be set",
                 self.root.display(path)
             ),
         )
-        .with_kind(deltaic_protocol::error::ErrorKind::Unsupported))
+        .with_kind(ErrorKind::Unsupported))
     }
 }

@@ -166,6 +166,8 @@ async fn deletes(table: TableStore) -> Outcome {
 
 async fn folders(table: TableStore) -> Outcome {
     fill(&table, &["p/b"]).await?;
+    let there = table.data().stat("p").await?;
+    same("is a folder", there.map(|meta| meta.is_dir), Some(true))?;
     let outcome = table.data().delete_empty_dir("p").await?;
     ensure(outcome != DirOutcome::Deleted, || {
         "a folder with a file is gone".to_string()

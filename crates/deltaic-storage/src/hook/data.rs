@@ -1,5 +1,6 @@
 //! A data store that tells a hook of every operation.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,7 +10,9 @@ use deltaic_protocol::error::Result;
 use futures::{StreamExt, stream};
 
 use super::{Area, OpKind, StoreHook, StoreOp};
-use crate::{DataStore, DeleteOutcome, Descend, DirOutcome, FileMeta, FileStream, PutOutcome};
+use crate::{
+    DataStore, DeleteOutcome, DeleteStream, Descend, DirOutcome, FileMeta, FileStream, PutOutcome,
+};
 
 /// The wrapper.
 pub struct HookedDataStore {
@@ -21,6 +24,36 @@ impl HookedDataStore {
     /// Wraps a store.
     pub fn new(inner: Arc<dyn DataStore>, hook: Arc<dyn StoreHook>) -> HookedDataStore {
         HookedDataStore { inner, hook }
+    }
+
+    fn delete_batch(&self, batch: Vec<String>) -> DeleteStream<'_> {
+        stream::once(async move {
+            let mut refused = Vec::new();
+            let mut paths = Vec::new();
+            let mut asked = HashMap::new();
+            for path in batch {
+                match self.begin(OpKind::Delete, &path) {
+                    Ok(op) => {
+                        paths.push(path.clone());
+                        asked.insert(path, op);
+                    }
+                    Err(error) => refused.push((path, Err(error))),
+                }
+            }
+            let done = self
+                .inner
+                .delete_files(paths, 1)
+                .map(move |(path, outcome)| {
+                    let outcome = outcome.and_then(|outcome| match asked.get(&path) {
+                        Some(op) => self.hook.after(op).map(|()| outcome),
+                        None => Ok(outcome),
+                    });
+                    (path, outcome)
+                });
+            stream::iter(refused).chain(done)
+        })
+        .flatten()
+        .boxed()
     }
 
     fn begin(&self, kind: OpKind, path: &str) -> Result<StoreOp> {
@@ -82,6 +115,23 @@ impl DataStore for HookedDataStore {
         let outcome = self.inner.delete_file(path).await?;
         self.hook.after(&op)?;
         Ok(outcome)
+    }
+
+    fn batch_size(&self) -> usize {
+        self.inner.batch_size()
+    }
+
+    /// The hook is told of each file of a batch before the batch, and of each that is gone after it; where the store deletes
+    /// one by one, around each.
+    fn delete_files(&self, paths: Vec<String>, parallel: usize) -> DeleteStream<'_> {
+        let batches: Vec<Vec<String>> = paths
+            .chunks(self.batch_size().max(1))
+            .map(<[String]>::to_vec)
+            .collect();
+        stream::iter(batches)
+            .map(move |batch| self.delete_batch(batch))
+            .flatten_unordered(parallel.max(1))
+            .boxed()
     }
 
     async fn delete_empty_dir(&self, path: &str) -> Result<DirOutcome> {

@@ -1,6 +1,7 @@
 //! Faults at a chosen operation.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use deltaic_protocol::error::{DeltaError, Result};
 
@@ -29,6 +30,8 @@ pub struct FaultPlan {
     mode: FaultMode,
     filter: Option<Filter>,
     seen: AtomicU64,
+    /// The chosen operation, from its beginning to its end.
+    chosen: Mutex<Option<StoreOp>>,
 }
 
 impl FaultPlan {
@@ -39,6 +42,7 @@ impl FaultPlan {
             mode,
             filter: None,
             seen: AtomicU64::new(0),
+            chosen: Mutex::new(None),
         }
     }
 
@@ -69,6 +73,10 @@ impl FaultPlan {
         self.seen() > self.at
     }
 
+    fn chosen(&self) -> MutexGuard<'_, Option<StoreOp>> {
+        self.chosen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn counts(&self, op: &StoreOp) -> bool {
         self.filter.as_ref().is_none_or(|filter| filter(op))
     }
@@ -89,6 +97,9 @@ impl StoreHook for FaultPlan {
             return if stopped { Err(injected(op)) } else { Ok(()) };
         }
         let number = self.seen.fetch_add(1, Ordering::SeqCst);
+        if number == self.at {
+            *self.chosen() = Some(op.clone());
+        }
         match self.mode {
             FaultMode::Fail if number == self.at => Err(injected(op)),
             FaultMode::Stop if number >= self.at => Err(injected(op)),
@@ -99,7 +110,8 @@ impl StoreHook for FaultPlan {
     }
 
     fn after(&self, op: &StoreOp) -> Result<()> {
-        let hit = self.counts(op) && self.seen() == self.at + 1;
+        // Others may have begun since: several go on at the same time.
+        let hit = self.chosen().take_if(|chosen| chosen == op).is_some();
         match self.mode {
             FaultMode::FailAfter | FaultMode::StopAfter if hit => Err(injected(op)),
             _ => Ok(()),

@@ -69,6 +69,19 @@ impl MemoryTable {
             .map(|file| to_meta(shown.to_string(), file))
     }
 
+    /// A folder is there as long as something is in it.
+    fn implied_folder(&self, absolute: &str, shown: &str) -> Option<FileMeta> {
+        let base = format!("{}/", absolute.trim_end_matches('/'));
+        let files = self.backend.files();
+        let (first, _) = files.range(base.clone()..).next()?;
+        first.starts_with(&base).then(|| FileMeta {
+            path: shown.to_owned(),
+            size: 0,
+            modified_ms: 0,
+            is_dir: true,
+        })
+    }
+
     /// Pages of the files below `base` (ends with `/`) from `base + start` on; paths relative to `base`.
     fn pages(
         &self,
@@ -200,7 +213,10 @@ impl DataStore for MemoryTable {
     }
 
     async fn stat(&self, path: &str) -> Result<Option<FileMeta>> {
-        Ok(self.meta(&self.root.absolute(path), path))
+        let absolute = self.root.absolute(path);
+        Ok(self
+            .meta(&absolute, path)
+            .or_else(|| self.implied_folder(&absolute, path)))
     }
 
     async fn read(&self, path: &str) -> Result<Bytes> {

@@ -8,4 +8,5 @@ mod faults;
 mod names;
 mod paths;
 mod processes;
+mod seeded;
 mod settle;

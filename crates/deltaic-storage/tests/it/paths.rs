@@ -88,3 +88,96 @@ fn roots_know_their_own_files() {
     assert_eq!(root.display("p=1/x"), "file:/w/t/p=1/x");
     assert_eq!(root.join("sub").name(), "sub");
 }
+
+#[test]
+fn web_addresses_are_the_same_places_as_their_hadoop_forms() {
+    for (web, hadoop) in [
+        (
+            "https://onelake.dfs.fabric.microsoft.com/My%20WS/lh.Lakehouse/Tables/t%201",
+            "abfss://My WS@onelake.dfs.fabric.microsoft.com/lh.Lakehouse/Tables/t 1",
+        ),
+        (
+            "https://onelake.blob.fabric.microsoft.com/0b1a6a2e-5c1d-4f4e-9d63-1f0f6d2f7a10/11111111-2222-3333-4444-555555555555/Tables/t/",
+            "abfss://0b1a6a2e-5c1d-4f4e-9d63-1f0f6d2f7a10@onelake.dfs.fabric.microsoft.com/11111111-2222-3333-4444-555555555555/Tables/t",
+        ),
+        (
+            "HTTPS://Acc.Blob.core.windows.net/c/a//b",
+            "abfss://c@acc.dfs.core.windows.net/a/b",
+        ),
+        (
+            "https://acc.dfs.core.windows.net/c",
+            "abfss://c@acc.dfs.core.windows.net/",
+        ),
+        ("https://s3.eu-west-1.amazonaws.com/b/t", "s3://b/t"),
+        ("https://my.b.s3.eu-west-1.amazonaws.com/t", "s3://my.b/t"),
+        ("https://b.s3.amazonaws.com/t", "s3://b/t"),
+        ("https://s3.amazonaws.com/b", "s3://b/"),
+    ] {
+        let root = TableRoot::parse(web).unwrap();
+        assert_eq!(root.to_string(), hadoop, "{web}");
+        assert_eq!(root, TableRoot::parse(hadoop).unwrap(), "{web}");
+    }
+}
+
+#[test]
+fn a_location_says_account_region_and_address_of_its_store() {
+    let bucket = |location: &str| TableRoot::parse(location).unwrap().bucket();
+    let one = bucket("https://onelake.dfs.fabric.microsoft.com/ws/lh.Lakehouse/Tables/t");
+    assert!(one.fabric && one.endpoint.is_none());
+    assert_eq!(
+        (one.container.as_str(), one.account.as_deref()),
+        ("ws", Some("onelake"))
+    );
+    let host = "0b1a6a2e5c1d4f4e9d631f0f6d2f7a10.z0b";
+    for location in [
+        format!("https://{host}.dfs.fabric.microsoft.com/ws/lh.Lakehouse/Tables/t"),
+        format!("abfss://ws@{host}.dfs.fabric.microsoft.com/lh.Lakehouse/Tables/t"),
+    ] {
+        let private = bucket(&location);
+        assert!(private.fabric);
+        assert_eq!(
+            private.endpoint,
+            Some(format!("https://{host}.blob.fabric.microsoft.com")),
+            "{location}"
+        );
+    }
+    assert_eq!(
+        bucket("https://b.s3.eu-west-1.amazonaws.com/t")
+            .region
+            .as_deref(),
+        Some("eu-west-1")
+    );
+    assert_eq!(bucket("s3://b/t").region, None);
+}
+
+#[test]
+fn other_web_addresses_are_refused_and_signatures_are_not_repeated() {
+    for location in [
+        "https://example.com/b/t",
+        "https://s3.eu-west-1.example.com/b/t",
+        "https://a.b.c.amazonaws.com/t",
+    ] {
+        let error = TableRoot::parse(location).unwrap_err();
+        assert_eq!(
+            error.text(),
+            "No FileSystem for scheme \"https\"",
+            "{location}"
+        );
+    }
+    for location in [
+        "https://acc.blob.core.windows.net",
+        "https://s3.us-east-1.amazonaws.com/",
+    ] {
+        assert!(
+            TableRoot::parse(location)
+                .unwrap_err()
+                .text()
+                .contains("names no bucket"),
+            "{location}"
+        );
+    }
+    let error =
+        TableRoot::parse("https://acc.blob.core.windows.net/c/t?sv=1&sig=SECRET").unwrap_err();
+    assert!(!format!("{error:?} {error} {:?} {:?}", error.path(), error.hint()).contains("SECRET"));
+    assert!(error.hint().unwrap().contains("azure_storage_sas_key"));
+}

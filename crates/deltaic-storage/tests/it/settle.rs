@@ -1,154 +1,49 @@
 //! Commits to an object store whose answers are lost, late or wrong: each is reported once, as what it is.
 
-use std::fmt;
-use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use async_trait::async_trait;
 use bytes::Bytes;
 use deltaic_storage::cloud::CloudBackend;
+use deltaic_storage::faults::{Fault, FaultStore, Request, Schedule};
 use deltaic_storage::{PutOutcome, StorageFactory, TableStore};
-use futures::stream::BoxStream;
 use object_store::memory::InMemory;
-use object_store::path::Path;
-use object_store::{
-    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta,
-    ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
-};
 use proptest::prelude::*;
 
-/// What goes wrong with a request.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Fault {
-    None,
-    /// Not done, and the connection breaks.
-    Lost,
-    /// Done, and the answer is lost.
-    DoneThenLost,
-    /// Done, and the client's own repetition meets the first try.
-    DoneThenExists,
-    /// Not done: another request on the same key is under way (409).
-    Busy,
-}
+/// Another request on the same key is under way, and nothing is done.
+const BUSY: Fault = Fault::Status(409);
 
-#[derive(Debug)]
-struct Faulty {
-    inner: InMemory,
-    puts: Mutex<Vec<Fault>>,
-    gets: Mutex<Vec<Fault>>,
-}
+type Faults = Vec<Option<Fault>>;
 
-fn lost() -> Error {
-    Error::Generic {
-        store: "test",
-        source: "connection reset".into(),
-    }
-}
-
-fn exists(path: &Path) -> Error {
-    Error::AlreadyExists {
-        path: path.to_string(),
-        source: "409".into(),
-    }
-}
-
-impl Faulty {
-    fn next(faults: &Mutex<Vec<Fault>>) -> Fault {
-        faults.lock().unwrap().pop().unwrap_or(Fault::None)
-    }
-}
-
-impl fmt::Display for Faulty {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Faulty")
-    }
-}
-
-#[async_trait]
-impl ObjectStore for Faulty {
-    async fn put_opts(
-        &self,
-        at: &Path,
-        payload: PutPayload,
-        options: PutOptions,
-    ) -> Result<PutResult> {
-        let fault = Self::next(&self.puts);
-        match fault {
-            Fault::Lost => return Err(lost()),
-            Fault::Busy => return Err(exists(at)),
-            _ => {}
-        }
-        let done = self.inner.put_opts(at, payload, options).await?;
-        match fault {
-            Fault::DoneThenLost => Err(lost()),
-            Fault::DoneThenExists => Err(exists(at)),
-            _ => Ok(done),
-        }
-    }
-
-    async fn put_multipart_opts(
-        &self,
-        at: &Path,
-        options: PutMultipartOptions,
-    ) -> Result<Box<dyn MultipartUpload>> {
-        self.inner.put_multipart_opts(at, options).await
-    }
-
-    async fn get_opts(&self, at: &Path, options: GetOptions) -> Result<GetResult> {
-        match Self::next(&self.gets) {
-            Fault::None => self.inner.get_opts(at, options).await,
-            _ => Err(lost()),
-        }
-    }
-
-    async fn get_ranges(&self, at: &Path, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        self.inner.get_ranges(at, ranges).await
-    }
-
-    fn delete_stream(
-        &self,
-        places: BoxStream<'static, Result<Path>>,
-    ) -> BoxStream<'static, Result<Path>> {
-        self.inner.delete_stream(places)
-    }
-
-    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
-        self.inner.list(prefix)
-    }
-
-    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
-        self.inner.list_with_delimiter(prefix).await
-    }
-
-    async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
-        self.inner.copy_opts(from, to, options).await
-    }
-}
-
-fn table(puts: Vec<Fault>, gets: Vec<Fault>) -> TableStore {
-    let store = Arc::new(Faulty {
-        inner: InMemory::new(),
-        puts: Mutex::new(puts),
-        gets: Mutex::new(gets),
-    });
+fn table(puts: Faults, gets: Faults) -> TableStore {
+    let schedule = Schedule::script([(Request::Put, puts), (Request::Get, gets)]);
+    let store = Arc::new(FaultStore::new(Arc::new(InMemory::new()), schedule));
     StorageFactory::default()
         .with_bucket("s3://b", CloudBackend::new(store, "s3://b"))
         .open("s3://b/t")
         .unwrap()
 }
 
-fn fault() -> impl Strategy<Value = Fault> {
+fn fault() -> impl Strategy<Value = Option<Fault>> {
     prop_oneof![
-        3 => Just(Fault::None),
-        1 => Just(Fault::Lost),
-        1 => Just(Fault::DoneThenLost),
-        1 => Just(Fault::DoneThenExists),
-        1 => Just(Fault::Busy),
+        3 => Just(None),
+        1 => Just(Some(Fault::LostRequest)),
+        1 => Just(Some(Fault::LostAnswer)),
+        1 => Just(Some(Fault::Duplicate)),
+        1 => Just(Some(BUSY)),
+        1 => Just(Some(Fault::Status(503))),
+    ]
+}
+
+fn get_fault() -> impl Strategy<Value = Option<Fault>> {
+    prop_oneof![
+        5 => Just(None),
+        1 => Just(Some(Fault::LostAnswer)),
+        1 => Just(Some(Fault::Truncated)),
     ]
 }
 
 /// Two writers take turns at the next version, as a commit loop does; what each was told is what is there.
-async fn race(puts: Vec<Fault>, gets: Vec<Fault>) {
+async fn race(puts: Faults, gets: Faults) {
     let table = table(puts, gets);
     let mut told = Vec::new();
     for round in 0..6 {
@@ -183,7 +78,7 @@ proptest! {
     #[test]
     fn a_commit_is_reported_once_and_as_what_it_is(
         puts in prop::collection::vec(fault(), 0..12),
-        gets in prop::collection::vec(prop_oneof![5 => Just(Fault::None), 1 => Just(Fault::Lost)], 0..12),
+        gets in prop::collection::vec(get_fault(), 0..12),
     ) {
         tokio::runtime::Builder::new_current_thread()
             .enable_time()
@@ -196,8 +91,8 @@ proptest! {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_is_lost_after_the_commit_is_a_commit() {
-    for fault in [Fault::DoneThenLost, Fault::DoneThenExists] {
-        let table = table(vec![fault], Vec::new());
+    for fault in [Fault::LostAnswer, Fault::Duplicate] {
+        let table = table(vec![Some(fault)], Vec::new());
         let outcome = table
             .log()
             .create("00000000000000000000.json", Bytes::from_static(b"mine"))
@@ -208,7 +103,10 @@ async fn an_answer_that_is_lost_after_the_commit_is_a_commit() {
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_with_nothing_there_is_tried_again() {
-    let table = table(vec![Fault::Busy, Fault::Busy, Fault::Lost], Vec::new());
+    let table = table(
+        vec![Some(BUSY), Some(BUSY), Some(Fault::LostRequest)],
+        Vec::new(),
+    );
     let outcome = table
         .log()
         .create("00000000000000000000.json", Bytes::from_static(b"mine"))
@@ -218,7 +116,7 @@ async fn a_refusal_with_nothing_there_is_tried_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_store_that_stays_away_is_an_error_with_the_place() {
-    let table = table(vec![Fault::Lost; 50], Vec::new());
+    let table = table(vec![Some(Fault::LostRequest); 50], Vec::new());
     let error = table
         .log()
         .create("00000000000000000000.json", Bytes::from_static(b"mine"))
@@ -227,5 +125,35 @@ async fn a_store_that_stays_away_is_an_error_with_the_place() {
     assert_eq!(
         error.path(),
         Some("s3://b/t/_delta_log/00000000000000000000.json")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_of_a_repetition_whose_first_try_was_done_is_a_commit() {
+    let table = table(
+        vec![Some(Fault::LostAnswer), Some(Fault::Status(403))],
+        vec![Some(Fault::LostAnswer)],
+    );
+    let outcome = table
+        .log()
+        .create("00000000000000000000.json", Bytes::from_static(b"mine"))
+        .await;
+    assert_eq!(outcome.unwrap(), PutOutcome::Created);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_could_not_be_found_out_says_so() {
+    let table = table(
+        vec![Some(Fault::LostAnswer), Some(Fault::LostRequest)],
+        vec![Some(Fault::LostAnswer); 50],
+    );
+    let error = table
+        .log()
+        .create("00000000000000000000.json", Bytes::from_static(b"mine"))
+        .await
+        .unwrap_err();
+    assert!(
+        error.hint().unwrap().contains("did not say whether"),
+        "{error}"
     );
 }

@@ -1,0 +1,86 @@
+//! What an object store is asked, and how often one must wait for it. Every request takes a second of a clock that moves only
+//! when all wait, so that the time that has passed is the number of round trips that follow one another.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use deltaic_log::{CommitContext, Snapshot};
+use deltaic_storage::cloud::CloudBackend;
+use deltaic_storage::hook::{OpKind, RequestCounter};
+use deltaic_storage::{StorageFactory, TableStore};
+use object_store::memory::InMemory;
+use object_store::throttle::{ThrottleConfig, ThrottledStore};
+use tokio::time::Instant;
+
+use crate::{append, create};
+
+const TRIP: Duration = Duration::from_secs(1);
+
+fn bucket() -> (TableStore, Arc<RequestCounter>) {
+    let slow = ThrottledStore::new(
+        InMemory::new(),
+        ThrottleConfig {
+            wait_delete_per_call: TRIP,
+            wait_get_per_call: TRIP,
+            wait_list_per_call: TRIP,
+            wait_list_with_delimiter_per_call: TRIP,
+            wait_put_per_call: TRIP,
+            ..ThrottleConfig::default()
+        },
+    );
+    let counter = Arc::new(RequestCounter::new());
+    let store = StorageFactory::default()
+        .with_bucket("s3://b", CloudBackend::new(Arc::new(slow), "s3://b"))
+        .with_hook(counter.clone())
+        .open("s3://b/t")
+        .unwrap();
+    (store, counter)
+}
+
+/// A table of so many appends, with the checkpoints that its interval asks for.
+async fn table(appends: usize) -> (Snapshot, Arc<RequestCounter>) {
+    let (store, counter) = bucket();
+    let context = CommitContext::default();
+    let mut snapshot = create(&store, &[], &context).await.unwrap().snapshot;
+    for number in 0..appends {
+        let done = append(&snapshot, &format!("f{number}.parquet"), &context).await;
+        snapshot = done.unwrap().snapshot;
+    }
+    (snapshot, counter)
+}
+
+fn trips(start: Instant) -> u64 {
+    start.elapsed().as_secs()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_table_with_a_checkpoint_is_open_after_three_round_trips() {
+    let (written, counter) = table(25).await;
+    counter.reset();
+    let start = Instant::now();
+    let opened = Snapshot::load(written.store(), None).await.unwrap();
+    let waited = trips(start);
+    assert_eq!(opened.version(), 25);
+    assert!(
+        waited <= 3,
+        "{waited} round trips: {:?}",
+        counter.snapshot()
+    );
+    assert_eq!(counter.of_kind(OpKind::List), 1, "{:?}", counter.snapshot());
+    assert_eq!(counter.of_kind(OpKind::Stat), 0, "{:?}", counter.snapshot());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_append_to_a_held_table_is_one_look_for_newer_commits_and_one_put() {
+    let (written, counter) = table(3).await;
+    counter.reset();
+    let start = Instant::now();
+    let newest = written.update().await.unwrap();
+    append(&newest, "new.parquet", &CommitContext::default())
+        .await
+        .unwrap();
+    let waited = trips(start);
+    let counts = counter.snapshot();
+    assert!(waited <= 3, "{waited} round trips: {counts:?}");
+    assert_eq!(counter.of_kind(OpKind::Stat), 0, "{counts:?}");
+}

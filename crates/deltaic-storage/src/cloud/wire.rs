@@ -1,0 +1,308 @@
+//! What stands between the client of an object store and the network. It looks at answers that the client would take for
+//! something else: a listing that is none or was cut, a refusal without its reason, a request to wait.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use object_store::ClientOptions;
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse,
+    HttpResponseBody, HttpService, ReqwestConnector,
+};
+
+/// How much of a server's message passes into an error.
+const MESSAGE: usize = 300;
+
+/// A refusal that is final: the server has not done it and will not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Refusal {
+    /// The HTTP status.
+    pub status: u16,
+    /// The server's name for the reason, such as `AccessDenied`; empty where it gives none.
+    pub code: String,
+    /// The server's text.
+    pub message: String,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the server answers {}", self.status)?;
+        for text in [&self.code, &self.message]
+            .into_iter()
+            .filter(|text| !text.is_empty())
+        {
+            write!(f, ", {text}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl Refusal {
+    /// Reads what an answer says of its reason; the body is given back.
+    pub(super) async fn read(answer: HttpResponse) -> (Refusal, Bytes) {
+        let status = answer.status().as_u16();
+        let body = answer.into_body().bytes().await.unwrap_or_default();
+        let text = String::from_utf8_lossy(&body);
+        let refusal = Refusal {
+            status,
+            code: element(&text, "Code").unwrap_or_default().to_owned(),
+            message: shortened(element(&text, "Message").unwrap_or(text.as_ref())),
+        };
+        (refusal, body)
+    }
+}
+
+/// The refusal that an error comes from, if it comes from one.
+pub(super) fn refusal<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a Refusal> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(found) = error.downcast_ref::<Refusal>() {
+            return Some(found);
+        }
+        next = error.source();
+    }
+    None
+}
+
+/// An answer that is not what was asked for.
+#[derive(Debug)]
+struct Unreadable(String);
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
+/// Makes clients whose answers are looked at, and keeps the one made last: a store makes those for its credentials first
+/// and its own at the end.
+#[derive(Debug, Clone)]
+pub(super) struct Connector {
+    /// The longest wait that a server may ask for.
+    patience: Duration,
+    last: Arc<Mutex<Option<HttpClient>>>,
+}
+
+impl Connector {
+    pub(super) fn new(patience: Duration) -> Connector {
+        Connector {
+            patience,
+            last: Arc::default(),
+        }
+    }
+
+    /// The client made last.
+    pub(super) fn client(&self) -> Option<HttpClient> {
+        self.last
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+impl HttpConnector for Connector {
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        let client = HttpClient::new(Watched {
+            inner: ReqwestConnector::default().connect(options)?,
+            patience: self.patience,
+        });
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(client.clone());
+        Ok(client)
+    }
+}
+
+#[derive(Debug)]
+struct Watched {
+    inner: HttpClient,
+    patience: Duration,
+}
+
+/// What a request asks for, where its answer is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    Listing,
+    /// S3's answer names each key; Azure's is a list of answers of its own, which its client checks.
+    Deletions {
+        in_xml: bool,
+    },
+    Other,
+}
+
+impl Asked {
+    fn of(request: &HttpRequest) -> Asked {
+        let query = request.uri().query().unwrap_or_default();
+        let mut pairs = query.split('&');
+        match request.method().as_str() {
+            "GET" if pairs.any(|pair| pair == "comp=list" || pair == "list-type=2") => {
+                Asked::Listing
+            }
+            "POST" => match pairs.find(|pair| matches!(*pair, "delete" | "delete=" | "comp=batch"))
+            {
+                Some("comp=batch") => Asked::Deletions { in_xml: false },
+                Some(_) => Asked::Deletions { in_xml: true },
+                None => Asked::Other,
+            },
+            _ => Asked::Other,
+        }
+    }
+
+    /// Whether the client makes an error of this status that says no more than its text.
+    fn hides(self, status: u16) -> bool {
+        match status {
+            301 | 307 | 308 | 400 | 405 | 501 => true,
+            401 | 403 | 404 => self != Asked::Other,
+            _ => false,
+        }
+    }
+}
+
+#[async_trait]
+impl HttpService for Watched {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let asked = Asked::of(&request);
+        let answer = self.inner.execute(request).await?;
+        let status = answer.status().as_u16();
+        if matches!(status, 429 | 503) {
+            self.wait_as_asked(&answer).await;
+        }
+        if asked.hides(status) {
+            return refused(answer).await;
+        }
+        if !answer.status().is_success() {
+            return Ok(answer);
+        }
+        match asked {
+            Asked::Listing => whole(answer, &["ListBucketResult", "EnumerationResults"]).await,
+            Asked::Deletions { in_xml: true } => whole(answer, &["DeleteResult"]).await,
+            Asked::Deletions { in_xml: false } | Asked::Other => Ok(answer),
+        }
+    }
+}
+
+impl Watched {
+    /// Waits as long as the server says before the answer is passed on; the client's own wait before the next try comes on
+    /// top. One that is longer than the caller's patience is not begun.
+    async fn wait_as_asked(&self, answer: &HttpResponse) {
+        let asked = answer
+            .headers()
+            .get("retry-after")
+            .and_then(|value| value.to_str().ok())
+            .and_then(|text| retry_after(text, Utc::now()));
+        if let Some(wait) = asked.filter(|wait| *wait <= self.patience) {
+            tokio::time::sleep(wait).await;
+        }
+    }
+}
+
+/// `Retry-After` as a wait: seconds, or a date of HTTP.
+fn retry_after(text: &str, now: DateTime<Utc>) -> Option<Duration> {
+    let text = text.trim();
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let until = DateTime::parse_from_rfc2822(text).ok()?;
+    Some(
+        (until.with_timezone(&Utc) - now)
+            .to_std()
+            .unwrap_or_default(),
+    )
+}
+
+async fn refused(answer: HttpResponse) -> Result<HttpResponse, HttpError> {
+    let (parts, body) = answer.into_parts();
+    let (refusal, body) = Refusal::read(HttpResponse::from_parts(parts.clone(), body)).await;
+    // The server has waited for the rest of the request; this passes.
+    if refusal.code == "RequestTimeout" {
+        return Ok(HttpResponse::from_parts(
+            parts,
+            HttpResponseBody::from(body),
+        ));
+    }
+    Err(HttpError::new(HttpErrorKind::Unknown, refusal))
+}
+
+/// The answer with its whole body, if that is a document of one of these kinds.
+async fn whole(answer: HttpResponse, roots: &[&str]) -> Result<HttpResponse, HttpError> {
+    let (parts, body) = answer.into_parts();
+    // A body that breaks off is as good as no answer; asking again is right.
+    let body = body
+        .bytes()
+        .await
+        .map_err(|error| HttpError::new(HttpErrorKind::Interrupted, error))?;
+    match document(&body, roots) {
+        Ok(()) => Ok(HttpResponse::from_parts(
+            parts,
+            HttpResponseBody::from(body),
+        )),
+        Err(why) => Err(HttpError::new(HttpErrorKind::Interrupted, Unreadable(why))),
+    }
+}
+
+/// Whether a body is a whole document with one of these roots, and a listing that goes on says where.
+fn document(body: &Bytes, roots: &[&str]) -> Result<(), String> {
+    let text = std::str::from_utf8(body).map_err(|_| "the answer is no text".to_owned())?;
+    let start = text.trim_start_matches('\u{feff}').trim_start();
+    let start = match start.starts_with("<?xml") {
+        true => start
+            .split_once("?>")
+            .map_or("", |(_, rest)| rest)
+            .trim_start(),
+        false => start,
+    };
+    let root = roots.iter().find(|root| {
+        start
+            .strip_prefix('<')
+            .and_then(|rest| rest.strip_prefix(**root))
+            .is_some_and(|rest| {
+                rest.starts_with(|c: char| c.is_whitespace() || matches!(c, '>' | '/'))
+            })
+    });
+    let Some(root) = root else {
+        return Err(format!(
+            "the server's answer is no {}: {}",
+            roots.join(" or "),
+            shortened(element(start, "Code").unwrap_or(start))
+        ));
+    };
+    let end = start.trim_end();
+    let closed = end.ends_with(&format!("</{root}>"));
+    let empty = end.ends_with("/>") && end.matches('<').count() == 1;
+    if !(closed || empty) {
+        return Err("the server's answer breaks off".to_owned());
+    }
+    let goes_on = element(start, "IsTruncated").is_some_and(|value| value.trim() == "true");
+    if goes_on
+        && element(start, "NextContinuationToken").is_none_or(|token| token.trim().is_empty())
+    {
+        return Err("the listing goes on, and the server does not say where".to_owned());
+    }
+    Ok(())
+}
+
+/// The text of the first element of a name; enough for answers in which markup in values is escaped.
+fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let (_, after) = text.split_once(&format!("<{name}>"))?;
+    after
+        .split_once(&format!("</{name}>"))
+        .map(|(value, _)| value)
+}
+
+fn shortened(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(MESSAGE) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -1,0 +1,96 @@
+//! Which answers count as whole, and how long a server may let wait.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use chrono::DateTime;
+
+use super::{Refusal, document, refusal, retry_after};
+
+const LISTING: &[&str] = &["ListBucketResult", "EnumerationResults"];
+
+fn check(text: &str) -> Result<(), String> {
+    document(&Bytes::from(text.to_owned()), LISTING)
+}
+
+#[test]
+fn listings_of_both_kinds_are_listings() {
+    for text in [
+        "<?xml version=\"1.0\"?>\n<ListBucketResult xmlns=\"x\"><IsTruncated>false</IsTruncated></ListBucketResult>\n",
+        "\u{feff}<?xml version=\"1.0\"?><EnumerationResults ServiceEndpoint=\"x\"><Blobs /></EnumerationResults>",
+        "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken></ListBucketResult>",
+        "<ListBucketResult/>",
+    ] {
+        assert_eq!(check(text), Ok(()), "{text}");
+    }
+}
+
+#[test]
+fn anything_else_is_not() {
+    for (text, why) in [
+        ("", "no ListBucketResult"),
+        ("<html><body>Welcome</body></html>", "no ListBucketResult"),
+        (
+            "<ListBucketResults></ListBucketResults>",
+            "no ListBucketResult",
+        ),
+        (
+            "<?xml version=\"1.0\"?><Error><Code>InternalError</Code></Error>",
+            ": InternalError",
+        ),
+        ("<ListBucketResult><Contents><Key>a</Key>", "breaks off"),
+        ("<ListBucketResult><Contents/>", "breaks off"),
+        (
+            "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
+            "does not say where",
+        ),
+        (
+            "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken></NextContinuationToken></ListBucketResult>",
+            "does not say where",
+        ),
+    ] {
+        let said = check(text).unwrap_err();
+        assert!(said.contains(why), "{text}: {said}");
+    }
+}
+
+#[test]
+fn a_wait_is_seconds_or_a_date() {
+    let now = DateTime::parse_from_rfc3339("2026-01-01T00:00:00Z")
+        .unwrap()
+        .to_utc();
+    assert_eq!(retry_after(" 7 ", now), Some(Duration::from_secs(7)));
+    assert_eq!(
+        retry_after("Thu, 01 Jan 2026 00:00:09 GMT", now),
+        Some(Duration::from_secs(9))
+    );
+    assert_eq!(
+        retry_after("Wed, 31 Dec 2025 00:00:09 GMT", now),
+        Some(Duration::ZERO)
+    );
+    assert_eq!(retry_after("soon", now), None);
+}
+
+#[test]
+fn a_refusal_is_found_below_other_errors() {
+    let inner = Refusal {
+        status: 403,
+        code: "AccessDenied".to_owned(),
+        message: String::new(),
+    };
+    let outer = object_store::Error::Generic {
+        store: "S3",
+        source: Box::new(std::io::Error::other(inner.clone())),
+    };
+    assert_eq!(
+        refusal(&outer),
+        None,
+        "an io error shows its inner error's source, not itself"
+    );
+    let outer = object_store::Error::Generic {
+        store: "S3",
+        source: Box::new(inner.clone()),
+    };
+    assert_eq!(refusal(&outer), Some(&inner));
+    assert_eq!(inner.to_string(), "the server answers 403, AccessDenied");
+}
