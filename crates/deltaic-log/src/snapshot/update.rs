@@ -68,7 +68,7 @@ async fn update_by_listing(known: &Snapshot) -> Result<Snapshot> {
         .find(|commit| commit.version == known.version())
         .map(|commit| &commit.file);
     let holds = match (&before, there) {
-        (Some(before), Some(there)) => before == there,
+        (Some(before), Some(there)) => before.is_same_file(there),
         // Vouched for by a checkpoint: its commit is gone.
         (Some(_), None) => anchor_holds(known).await?,
         (None, Some(there)) => {
@@ -109,7 +109,7 @@ pub(crate) async fn anchor_holds(known: &Snapshot) -> Result<bool> {
         .log()
         .stat(&before.path)
         .await?
-        .is_some_and(|now| now == *before))
+        .is_some_and(|now| now.is_same_file(before)))
 }
 
 async fn reload(known: &Snapshot) -> Result<Snapshot> {
