@@ -2,7 +2,7 @@
 //! `cargo test -p deltaic-crosscheck --features containers --test containers`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-#[path = "it/cloud/sas.rs"]
+#[path = "it/on_servers/sas.rs"]
 mod sas;
 
 use std::process::Command;
@@ -51,7 +51,7 @@ async fn the_tests_that_need_servers_pass_on_minio_and_azurite() {
 
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
-        .args(["test", "--workspace", "--test", "it", "cloud"])
+        .args(["test", "--workspace", "--test", "it", "on_servers"])
         .env("DELTAIC_TEST_S3", format!("location=s3://{BUCKET} aws_endpoint={s3} aws_access_key_id={ACCOUNT} aws_secret_access_key={KEY} aws_region=us-east-1"))
         .env("DELTAIC_TEST_AZURE", format!("location=abfss://{BUCKET}@{ACCOUNT}.dfs.core.windows.net azure_storage_endpoint={azure}/{ACCOUNT} azure_storage_account_key={KEY}"))
         .status()

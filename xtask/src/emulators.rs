@@ -35,7 +35,7 @@ enum What {
     /// Say which servers run, and their variables. Example: cargo xtask emulators status
     Status,
     /// Start servers, run a command with their variables, stop them. Example: cargo xtask emulators run --server
-    /// seaweedfs,azurite -- cargo test --workspace --test it cloud
+    /// seaweedfs,azurite -- cargo test --workspace --test it on_servers
     Run {
         #[command(flatten)]
         choice: Choice,

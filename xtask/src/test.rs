@@ -36,9 +36,9 @@ pub fn run(options: &Options) -> Outcome {
         words.push("--locked");
     }
     // They need servers, which `cargo xtask emulators run` starts; CI does.
-    words.extend(["--", "--skip", "cloud::"]);
+    words.extend(["--", "--skip", "on_servers::"]);
     println!(
-        "-- left out: the tests on S3 and Azure servers (cargo xtask emulators run -- cargo test --workspace --test it cloud)"
+        "-- left out: the tests on S3 and Azure servers (cargo xtask emulators run -- cargo test --workspace --test it on_servers)"
     );
     let mut tests = cargo(words);
     if options.weight == Weight::Light {

@@ -13,7 +13,8 @@ mod tests;
 pub(crate) use update::{anchor_holds, apply, first};
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use deltaic_protocol::action::{
     Add, CommitInfo, DomainMetadata, Metadata, Protocol, Remove, SetTransaction,
@@ -57,6 +58,8 @@ struct Inner {
     checkpoint: Option<Version>,
     /// The entry of the file that vouches for this version.
     anchor: OnceCell<FileMeta>,
+    /// When the log was last seen to be the one of this version.
+    seen: Mutex<Instant>,
     commit_info: OnceCell<Option<Arc<CommitInfo>>>,
     live: OnceCell<Files>,
     summary: OnceCell<Arc<FileSummary>>,
@@ -329,6 +332,25 @@ impl Snapshot {
     /// The entry that vouches for this version, where it has been looked at.
     fn known_anchor(&self) -> Option<&FileMeta> {
         self.inner.anchor.get()
+    }
+
+    /// Notes that the log is the one of this version, at this moment.
+    fn note_seen(&self) {
+        *self
+            .inner
+            .seen
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    /// Whether the log was seen to be the one of this version this short a time ago.
+    pub(crate) fn was_seen_within(&self, time: Duration) -> bool {
+        let seen = self
+            .inner
+            .seen
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        seen.elapsed() < time
     }
 
     /// Remembers the entry that vouches for this version, if none is known yet.

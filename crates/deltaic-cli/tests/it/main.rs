@@ -1,9 +1,9 @@
 //! The program as its users see it: what it prints, and the status it ends with.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod cloud;
 mod commands;
 mod crash;
+mod on_servers;
 mod pipe;
 mod race;
 mod scripts;

@@ -1,6 +1,7 @@
 //! Loading a version from the log folder.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use deltaic_protocol::Action;
 use deltaic_protocol::action::{Metadata, Protocol};
@@ -249,6 +250,7 @@ pub(super) fn assemble(
             files,
             checkpoint,
             anchor: anchor.map_or_else(OnceCell::new, |file| OnceCell::new_with(Some(file))),
+            seen: Mutex::new(Instant::now()),
             commit_info: OnceCell::new(),
             live: OnceCell::new(),
             summary: OnceCell::new(),

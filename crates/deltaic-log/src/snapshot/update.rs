@@ -81,6 +81,7 @@ async fn update_by_listing(known: &Snapshot) -> Result<Snapshot> {
         return reload(known).await;
     }
     if newer.is_empty() {
+        known.note_seen();
         return Ok(known.clone());
     }
     let store = known.store();

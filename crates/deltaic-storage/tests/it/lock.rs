@@ -364,10 +364,10 @@ async fn writers_on_a_store_without_the_condition_lose_no_commit() {
     race(&World::in_memory(Condition::LooksFirst), 4, 5).await;
 }
 
-/// On servers: see [`crate::cloud`]. The store ignores the condition, the lock is DynamoDB's.
-mod cloud {
+/// On servers: see [`crate::on_servers`]. The store ignores the condition, the lock is DynamoDB's.
+mod on_servers {
     use super::*;
-    use crate::cloud::{IGNORES, Tables, locked};
+    use crate::on_servers::{IGNORES, Tables, locked};
     use deltaic_storage::TableRoot;
 
     fn world() -> World {

@@ -175,10 +175,10 @@ async fn objects_of_a_probe_are_no_part_of_the_log() {
     assert_eq!(names, [COMMIT, "_last_checkpoint"]);
 }
 
-/// On servers: see [`crate::cloud`].
-mod cloud {
+/// On servers: see [`crate::on_servers`].
+mod on_servers {
     use super::*;
-    use crate::cloud::{IGNORES, S3, Tables, server};
+    use crate::on_servers::{IGNORES, S3, Tables, server};
 
     const TIMES: usize = 20;
 
