@@ -187,6 +187,9 @@ pub struct Vacuum {
     /// A table that lists the files: path, length, isDir, modificationTime
     #[arg(long, value_name = "TABLE")]
     pub inventory: Option<String>,
+    /// The manifest.json of an S3 Inventory of the table's bucket (CSV or Parquet), instead of a listing
+    #[arg(long, value_name = "URL", conflicts_with = "inventory")]
+    pub inventory_manifest: Option<String>,
 }
 
 /// `deltaic restore`

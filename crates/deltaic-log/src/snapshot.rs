@@ -326,6 +326,16 @@ impl Snapshot {
         Ok(found)
     }
 
+    /// The entry that vouches for this version, where it has been looked at.
+    fn known_anchor(&self) -> Option<&FileMeta> {
+        self.inner.anchor.get()
+    }
+
+    /// Remembers the entry that vouches for this version, if none is known yet.
+    fn note_anchor(&self, file: &FileMeta) {
+        let _ = self.inner.anchor.set(file.clone());
+    }
+
     pub(crate) fn header(&self) -> &Header {
         &self.inner.header
     }

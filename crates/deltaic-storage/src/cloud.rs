@@ -31,6 +31,7 @@ mod failure;
 mod limits;
 mod listing;
 mod lock;
+mod markers;
 mod options;
 mod plain;
 mod probe;

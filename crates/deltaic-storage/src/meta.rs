@@ -17,6 +17,19 @@ pub struct FileMeta {
     pub modified_ms: i64,
     /// True for a directory. Stores without directories never say so.
     pub is_dir: bool,
+    /// What the store calls this content of the file; another content has another tag. Only object stores have one.
+    pub e_tag: Option<String>,
+}
+
+impl FileMeta {
+    /// Whether two entries of one path are of the same content, as far as they tell. A listing may be finer in its times than
+    /// an answer about one object, so tags count where there are some.
+    pub fn is_same_file(&self, other: &FileMeta) -> bool {
+        match (&self.e_tag, &other.e_tag) {
+            (Some(a), Some(b)) => self.path == other.path && self.size == other.size && a == b,
+            _ => self == other,
+        }
+    }
 }
 
 /// What became of a put-if-absent.

@@ -17,6 +17,10 @@ fn statement(options: &Vacuum) -> String {
     if let Some(inventory) = &options.inventory {
         text.push_str(&format!(" USING INVENTORY {}", table_text(inventory)));
     }
+    if let Some(manifest) = &options.inventory_manifest {
+        let quoted = manifest.replace('`', "``");
+        text.push_str(&format!(" USING INVENTORY s3_inventory.`{quoted}`"));
+    }
     if let Some(hours) = options.retain_hours {
         text.push_str(&format!(" RETAIN {hours} HOURS"));
     }

@@ -12,6 +12,7 @@ fn log(days: &[i64], checkpoints: &[Version]) -> Vec<FileMeta> {
         size: 10,
         modified_ms,
         is_dir: false,
+        e_tag: None,
     };
     let mut out = Vec::new();
     for (version, day) in days.iter().enumerate() {
@@ -93,6 +94,7 @@ fn everything_of_older_versions_goes_and_nothing_else() {
         size: 1,
         modified_ms: 0,
         is_dir: false,
+        e_tag: None,
     };
     files.push(compacted.clone());
     let plan = plan_cleanup(&files, &rules(300, 2));

@@ -40,6 +40,7 @@ fn times_ascend_strictly() {
                     size: 1,
                     modified_ms,
                     is_dir: false,
+                    e_tag: None,
                 },
             }
         })

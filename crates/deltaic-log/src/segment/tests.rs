@@ -30,6 +30,7 @@ fn listing(text: &str) -> LogListing {
             size,
             modified_ms: version,
             is_dir: false,
+            e_tag: None,
         }
     });
     LogListing::from_files(files)

@@ -103,21 +103,23 @@ async fn load_once(
             Ok(None) => return damage.map_or(Ok(None), Err),
             Err(e) => return Err(damage.unwrap_or(e)),
         };
-        let header = match &segment.checkpoint {
-            None => CheckpointHeader::default(),
-            Some(files) => match read_header(store, files).await {
-                Ok(header) => header,
-                Err(e) if matches!(e.kind(), ErrorKind::Corrupt | ErrorKind::NotFound) => {
-                    // Commits and older checkpoints may still tell all that a damaged checkpoint told.
-                    request.damaged.insert(files.version);
-                    damage.get_or_insert(e.with_version(files.version));
-                    start = 0;
-                    continue;
-                }
-                Err(e) => return Err(e),
-            },
+        // At the same time: on an object store each costs a round trip or more.
+        let (header, commits) =
+            futures::join!(checkpoint_header(store, &segment), commits(store, &segment));
+        let header = match (header, &segment.checkpoint) {
+            (Ok(header), _) => header,
+            (Err(e), Some(files))
+                if matches!(e.kind(), ErrorKind::Corrupt | ErrorKind::NotFound) =>
+            {
+                // Commits and older checkpoints may still tell all that a damaged checkpoint told.
+                request.damaged.insert(files.version);
+                damage.get_or_insert(e.with_version(files.version));
+                start = 0;
+                continue;
+            }
+            (Err(e), _) => return Err(e),
         };
-        match build(store, &segment, header).await {
+        match commits.and_then(|commits| build(store, &segment, header, commits)) {
             Err(e) if e.kind() == ErrorKind::NotFound && attempts < ATTEMPTS => {
                 attempts += 1; // cleaned up between listing and reading
                 start = 0;
@@ -127,19 +129,24 @@ async fn load_once(
     }
 }
 
-/// Reads the commits of a segment and puts the state together.
-async fn build(
-    store: &TableStore,
-    segment: &LogSegment,
-    base: CheckpointHeader,
-) -> Result<Snapshot> {
+async fn checkpoint_header(store: &TableStore, segment: &LogSegment) -> Result<CheckpointHeader> {
+    match &segment.checkpoint {
+        Some(files) => read_header(store, files).await,
+        None => Ok(CheckpointHeader::default()),
+    }
+}
+
+type Commits = Vec<(Version, Vec<Action>)>;
+
+/// Reads the commits of a segment.
+async fn commits(store: &TableStore, segment: &LogSegment) -> Result<Commits> {
     // Owned names: a closure over references would make the future of every load impossible to send between threads.
     let names: Vec<(Version, String)> = segment
         .commits
         .iter()
         .map(|c| (c.version, c.file.path.clone()))
         .collect();
-    let commits: Vec<(Version, Vec<Action>)> = futures::stream::iter(names)
+    futures::stream::iter(names)
         .map(|(version, name)| async move {
             let bytes = store.log().read(&name).await?;
             let actions = parse_actions(store.root(), &name, version, &bytes)?;
@@ -147,7 +154,16 @@ async fn build(
         })
         .buffered(CONCURRENCY)
         .try_collect()
-        .await?;
+        .await
+}
+
+/// Puts the state together.
+fn build(
+    store: &TableStore,
+    segment: &LogSegment,
+    base: CheckpointHeader,
+    commits: Commits,
+) -> Result<Snapshot> {
     let mut header = Header::default();
     let at = Position {
         version: segment.checkpoint.as_ref().map_or(-1, |c| c.version),

@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use deltaic_protocol::Action;
-use deltaic_protocol::error::Result;
+use deltaic_protocol::error::{DeltaError, Result};
+use futures::{StreamExt, TryStreamExt};
 use tokio::sync::OnceCell;
 
 use super::load::{self, assemble, commit_if_there};
 use super::{Snapshot, table_not_found};
 use crate::Version;
+use crate::commit::parse_actions;
 use crate::files::{FileStack, FileSummary};
+use crate::listing::list_log;
 use crate::reconcile::{FileSink, Header, replay};
 
 /// From so many new commits on, listing and reading them in parallel beats asking one by one.
@@ -20,6 +23,9 @@ const FEW_COMMITS: usize = 64;
 /// The commit of the known version must still be the one that was read: a table that was dropped and made anew at the same
 /// place, or whose log was cleaned past this version, is loaded afresh.
 pub(super) async fn update(known: &Snapshot) -> Result<Snapshot> {
+    if known.store().root().scheme().is_cloud() {
+        return update_by_listing(known).await;
+    }
     if !anchor_holds(known).await? {
         return reload(known).await;
     }
@@ -38,17 +44,72 @@ pub(super) async fn update(known: &Snapshot) -> Result<Snapshot> {
     apply(known, commits)
 }
 
+/// The same with one request where nothing is new: the end of the log's listing shows the known version's file and all
+/// that follow it. A store on a disk would list the whole folder for that.
+async fn update_by_listing(known: &Snapshot) -> Result<Snapshot> {
+    let next = known.version() + 1;
+    let listing = list_log(known.store(), known.version(), None).await?;
+    let before = known.known_anchor().cloned();
+    let newer: Vec<String> = listing
+        .commits
+        .iter()
+        .filter(|commit| commit.version >= next)
+        .map(|commit| commit.file.path.clone())
+        .collect();
+    let contiguous = listing
+        .commits
+        .iter()
+        .filter(|commit| commit.version >= next)
+        .zip(next..)
+        .all(|(commit, version)| commit.version == version);
+    let there = listing
+        .commits
+        .iter()
+        .find(|commit| commit.version == known.version())
+        .map(|commit| &commit.file);
+    let holds = match (&before, there) {
+        (Some(before), Some(there)) => before.is_same_file(there),
+        // Vouched for by a checkpoint: its commit is gone.
+        (Some(_), None) => anchor_holds(known).await?,
+        (None, Some(there)) => {
+            known.note_anchor(there);
+            true
+        }
+        (None, None) => false,
+    };
+    if !holds || !contiguous || newer.len() > FEW_COMMITS {
+        return reload(known).await;
+    }
+    if newer.is_empty() {
+        return Ok(known.clone());
+    }
+    let store = known.store();
+    let commits: Vec<(Version, Vec<Action>)> = futures::stream::iter(newer.into_iter().zip(next..))
+        .map(|(name, version)| async move {
+            let bytes = store.log().read(&name).await?;
+            Ok::<_, DeltaError>((
+                version,
+                parse_actions(store.root(), &name, version, &bytes)?,
+            ))
+        })
+        .buffered(FEW_COMMITS)
+        .try_collect()
+        .await?;
+    apply(known, commits)
+}
+
 /// Whether the file that vouches for the version is still the one that was read.
 pub(crate) async fn anchor_holds(known: &Snapshot) -> Result<bool> {
-    let Some(before) = known.anchor().await? else {
-        return Ok(false);
+    let Some(before) = known.known_anchor() else {
+        // Looked at just now, for the first time.
+        return Ok(known.anchor().await?.is_some());
     };
     Ok(known
         .store()
         .log()
         .stat(&before.path)
         .await?
-        .is_some_and(|now| now == before))
+        .is_some_and(|now| now.is_same_file(before)))
 }
 
 async fn reload(known: &Snapshot) -> Result<Snapshot> {

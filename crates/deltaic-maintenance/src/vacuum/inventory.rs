@@ -65,5 +65,6 @@ fn entry(table: &TableStore, row: &InventoryRow) -> Option<FileMeta> {
         size: u64::try_from(row.length).unwrap_or(0),
         modified_ms: row.modification_time,
         is_dir: row.is_dir,
+        e_tag: None,
     })
 }

@@ -147,6 +147,7 @@ fn file(path: &str, modified_ms: i64) -> FileMeta {
         size: 5,
         modified_ms,
         is_dir: false,
+        e_tag: None,
     }
 }
 
@@ -156,6 +157,7 @@ fn directory(path: &str) -> FileMeta {
         size: 0,
         modified_ms: 0,
         is_dir: true,
+        e_tag: None,
     }
 }
 

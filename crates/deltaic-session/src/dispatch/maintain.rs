@@ -1,6 +1,7 @@
 //! VACUUM, RESTORE, DESCRIBE HISTORY, DESCRIBE DETAIL.
 
 use deltaic_command::{DetailReport, HistoryRow, InventoryRow, TimeTravel};
+use deltaic_log::Snapshot;
 use deltaic_maintenance::restore::RestoreOptions;
 use deltaic_maintenance::vacuum::{InventoryStream, VacuumOptions};
 use deltaic_protocol::error::{DeltaError, Result};
@@ -8,6 +9,7 @@ use deltaic_protocol::schema::{DataType, StructField, StructType};
 use deltaic_protocol::timestamp::format_java_timestamp;
 use deltaic_sql::ast::{DescribeDetail, DescribeHistory, Inventory, Restore, Vacuum, VacuumMode};
 use deltaic_sql::{Travel, literal};
+use deltaic_storage::TableStore;
 use futures::StreamExt;
 
 use crate::analysis;
@@ -21,7 +23,7 @@ use crate::time_travel;
 pub(super) async fn vacuum(cx: &Context, vacuum: &Vacuum) -> Result<SqlResult> {
     let (table, _) = resolve::delta_target(cx, &vacuum.table, "VACUUM").await?;
     let inventory = match &vacuum.inventory {
-        Some(inventory) => Some(inventory_rows(cx, inventory).await?),
+        Some(inventory) => Some(inventory_rows(cx, &table.store, inventory).await?),
         None => None,
     };
     let retain_hours = match &vacuum.retain_hours {
@@ -89,13 +91,28 @@ pub(super) async fn vacuum(cx: &Context, vacuum: &Vacuum) -> Result<SqlResult> {
     )
 }
 
+/// What stands before the location of a manifest: ``USING INVENTORY s3_inventory.`s3://…/manifest.json` ``.
+const S3_INVENTORY: &str = "s3_inventory";
+
 /// The rows of `USING INVENTORY`, whose first four columns have fixed names and types.
-async fn inventory_rows(cx: &Context, inventory: &Inventory) -> Result<InventoryStream> {
+async fn inventory_rows(
+    cx: &Context,
+    table: &TableStore,
+    inventory: &Inventory,
+) -> Result<InventoryStream> {
     let planned = match inventory {
         Inventory::Query(query) => analysis::query(cx, query).await?,
         Inventory::Table(name) => {
             let parts = cx.idents(name).await?;
             let texts: Vec<String> = parts.iter().map(|part| part.value.clone()).collect();
+            if let [format, manifest] = texts.as_slice()
+                && format.eq_ignore_ascii_case(S3_INVENTORY)
+                && manifest.contains('/')
+            {
+                let snapshot = Snapshot::load(table, None).await?;
+                let storage = cx.session.storage();
+                return deltaic_maintenance::inventory::rows(storage, manifest, &snapshot).await;
+            }
             // The reference looks for a Delta table here and says so where there is none.
             match resolve::lookup(cx, &texts).await? {
                 Some(Target::Delta(_) | Target::View(_) | Target::Parquet(_)) => {

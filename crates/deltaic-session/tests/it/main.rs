@@ -2,6 +2,7 @@
 //! The session through its public doors: statements in, answers out.
 
 mod helpers;
+mod inventory;
 mod lesson;
 mod names;
 mod parameters;

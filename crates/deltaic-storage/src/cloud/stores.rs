@@ -17,6 +17,7 @@ use super::deletes::{BATCH, delete_keys};
 use super::failure::{is_final, to_delta};
 use super::limits::Limits;
 use super::listing::listing;
+use super::markers::without_markers;
 use super::probe::{Gate, PROBE_PREFIX};
 use crate::object_path::{from_object_path, to_object_path};
 use crate::root::TableRoot;
@@ -199,29 +200,8 @@ fn to_meta(meta: &ObjectMeta, base: &str) -> Option<FileMeta> {
         size: meta.size,
         modified_ms: meta.last_modified.timestamp_millis(),
         is_dir: false,
+        e_tag: meta.e_tag.clone(),
     })
-}
-
-/// The stream without empty objects whose name is a folder of the next one: markers of hierarchical file systems.
-fn without_markers(entries: FileStream) -> FileStream {
-    stream::unfold((entries.peekable(), ()), |(mut entries, ())| async move {
-        loop {
-            let entry = entries.next().await?;
-            if let Ok(meta) = &entry
-                && meta.size == 0
-            {
-                let folder = format!("{}/", meta.path);
-                let pinned = std::pin::Pin::new(&mut entries);
-                if let Some(Ok(next)) = pinned.peek().await
-                    && next.path.starts_with(&folder)
-                {
-                    continue;
-                }
-            }
-            return Some((entry, (entries, ())));
-        }
-    })
-    .boxed()
 }
 
 /// The name before `start` from which a listing that begins after a name holds `start` too.
@@ -283,6 +263,7 @@ impl LogStore for CloudTable {
             size: meta.size,
             modified_ms: meta.last_modified.timestamp_millis(),
             is_dir: false,
+            e_tag: meta.e_tag.clone(),
         }))
     }
 
@@ -295,7 +276,13 @@ impl LogStore for CloudTable {
 impl DataStore for CloudTable {
     fn list(&self, prefix: &str, descend: Option<Descend>) -> FileStream {
         let folder = prefix.trim_end_matches('/').to_owned();
-        let entries = without_markers(self.below(&self.root.absolute(&folder), None));
+        let absolute = self.root.absolute(&folder);
+        let entries = without_markers(
+            self.below(&absolute, None),
+            Arc::clone(&self.store),
+            self.root.clone(),
+            absolute,
+        );
         entries
             .map_ok(move |mut entry| {
                 if !folder.is_empty() {
@@ -325,6 +312,7 @@ impl DataStore for CloudTable {
                 size: meta.size,
                 modified_ms: meta.last_modified.timestamp_millis(),
                 is_dir: false,
+                e_tag: meta.e_tag.clone(),
             }));
         }
         let mut inside = self.below(&self.root.absolute(path), None);
@@ -333,6 +321,7 @@ impl DataStore for CloudTable {
             size: 0,
             modified_ms: 0,
             is_dir: true,
+            e_tag: None,
         }))
     }
 

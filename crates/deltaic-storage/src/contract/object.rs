@@ -5,7 +5,7 @@ use futures::{FutureExt, TryStreamExt};
 use object_store::{GetOptions, GetRange, MultipartUpload, ObjectStoreExt, PutMode, PutOptions};
 
 use super::{Check, Outcome, ensure, same};
-use crate::TableStore;
+use crate::{Scheme, TableStore};
 
 pub(super) fn checks() -> Vec<Check> {
     vec![

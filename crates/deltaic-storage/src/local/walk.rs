@@ -49,6 +49,7 @@ fn to_meta(metadata: &std::fs::Metadata, relative: &str) -> FileMeta {
         size: if is_dir { 0 } else { metadata.len() },
         modified_ms: modified_ms(metadata),
         is_dir,
+        e_tag: None,
     }
 }
 

@@ -79,6 +79,7 @@ impl MemoryTable {
             size: 0,
             modified_ms: 0,
             is_dir: true,
+            e_tag: None,
         })
     }
 
@@ -132,6 +133,7 @@ fn to_meta(path: String, file: &MemoryFile) -> FileMeta {
         size: file.content.len() as u64,
         modified_ms: file.modified_ms,
         is_dir: false,
+        e_tag: None,
     }
 }
 

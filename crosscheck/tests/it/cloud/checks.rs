@@ -179,7 +179,7 @@ pub async fn a_file_that_one_has_made_is_not_made_by_the_other(
 
 pub async fn markers_of_folders_are_no_files(vendor: &impl Vendor, table: &TableStore) {
     let mut markers = Vec::new();
-    for folder in ["", "p=1", "p=1/q=a b"] {
+    for folder in ["", "p=1", "p=1/q=a b", "p=2"] {
         markers.extend(vendor.put_markers(&key(table, folder)).await);
     }
     let data = table.data();
@@ -187,8 +187,18 @@ pub async fn markers_of_folders_are_no_files(vendor: &impl Vendor, table: &Table
     data.create(file, Bytes::from_static(b"rows"))
         .await
         .unwrap();
+    // In the order of keys it stands between the marker of a folder and the files in it.
+    let between = "p=1-x.parquet";
+    data.create(between, Bytes::from_static(b"rows"))
+        .await
+        .unwrap();
+    data.create("empty", Bytes::new()).await.unwrap();
     let found = listed(table).await;
-    assert_eq!(found, BTreeMap::from([(file.to_owned(), 4)]));
+    let files = [(file, 4), (between, 4), ("empty", 0)];
+    assert_eq!(
+        found,
+        files.map(|(path, size)| (path.to_owned(), size)).into()
+    );
     assert_eq!(data.read(file).await.unwrap(), "rows");
     // They stay: other programs may need them.
     data.delete_file(file).await.unwrap();
