@@ -12,7 +12,7 @@ use url::Url;
 use super::limits::Limits;
 use super::options::{self, Client};
 use super::plain::{Signing, deleting};
-use super::settings::{Settings, is_true};
+use super::settings::{Settings, invalid, is_true};
 use super::wire::Connector;
 use crate::root::Bucket;
 
@@ -103,8 +103,8 @@ fn is_on(builder: &MicrosoftAzureBuilder, key: AzureConfigKey) -> bool {
         .is_some_and(|value| is_true(&value))
 }
 
-/// All settings that mean something, the address that the location needs before them; what comes later wins: variables, a
-/// connection string, options.
+/// All settings that mean something, the address that the location needs before them; what comes later wins: variables,
+/// a connection string, options.
 fn pairs(url: &str, place: &Bucket, settings: &Settings) -> Result<Pairs> {
     let account = place.account.as_deref().or_else(|| {
         settings.get(&[
@@ -224,7 +224,7 @@ fn connection(place: &str, text: &str, account: Option<&str>) -> Result<Pairs> {
         .filter(|part| !part.is_empty())
     {
         let Some((name, value)) = part.split_once('=') else {
-            return Err(options::invalid(
+            return Err(invalid(
                 place,
                 "azure_storage_connection_string",
                 "NAME=VALUE pairs with ; between them",

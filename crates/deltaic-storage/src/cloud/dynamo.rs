@@ -20,15 +20,16 @@ use super::failure::without_secrets;
 use super::limits::Limits;
 use super::lock::{CommitLock, LockEntry};
 
-/// Waits between the tries of a request that failed or was throttled.
+/// Waits between the tries of a request that failed or was throttled; the last one is repeated.
 const PAUSES: [Duration; 6] = [
     Duration::from_millis(25),
     Duration::from_millis(100),
     Duration::from_millis(300),
     Duration::from_secs(1),
     Duration::from_secs(3),
-    Duration::from_secs(6),
+    LONGEST_PAUSE,
 ];
+const LONGEST_PAUSE: Duration = Duration::from_secs(6);
 
 /// The table of DynamoDB in which the lock's entries are.
 pub(super) struct DynamoLock {
@@ -62,7 +63,10 @@ impl DynamoLock {
     /// Sends a request until there is an answer; the condition that does not hold is `None`.
     async fn ask(&self, operation: &'static str, body: &Value) -> Result<Option<Value>> {
         let began = Instant::now();
-        let mut pauses = PAUSES.iter().take(self.limits.retries);
+        let mut pauses = PAUSES
+            .iter()
+            .chain(std::iter::repeat(&LONGEST_PAUSE))
+            .take(self.limits.retries);
         loop {
             match self.send(operation, body).await {
                 Ok(answer) => return Ok(Some(answer)),

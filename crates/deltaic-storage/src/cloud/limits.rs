@@ -6,11 +6,10 @@ use deltaic_protocol::error::Result;
 use object_store::{BackoffConfig, RetryConfig};
 use tokio::time::Instant;
 
-use super::options::invalid;
-use super::settings::Settings;
+use super::settings::{Settings, invalid};
 
-/// The bounds of one operation. Each is an option, with `aws_` or `azure_` in front as the store is, or without, and a variable
-/// of the environment with it (`AWS_RETRY_TIMEOUT`).
+/// The bounds of one operation. Each is an option, with `aws_` or `azure_` in front as the store is, or without, and a
+/// variable of the environment with it (`AWS_RETRY_TIMEOUT`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Limits {
     /// `retry_timeout`: how long an operation may take with all its repetitions; 60 seconds.

@@ -1,11 +1,11 @@
-//! What the clients of all object stores share: limits, proxies, certificates, and the errors of options.
+//! What the clients of all object stores share: limits, proxies, certificates, and the error of one that cannot be made.
 
 use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
 use object_store::{Certificate, ClientConfigKey, ClientOptions};
 
 use super::failure::without_secrets;
 use super::limits::Limits;
-use super::settings::{Settings, is_true, plain_name};
+use super::settings::{Settings, invalid, is_true, plain_name};
 
 /// How requests are sent.
 pub(super) struct Client {
@@ -115,18 +115,6 @@ pub fn is_cloud_option(name: &str) -> bool {
     ]
     .iter()
     .any(|prefix| lower.starts_with(prefix))
-}
-
-/// The error of an option whose value cannot be used. The value itself is not told: it may be a secret in the wrong
-/// place.
-pub(super) fn invalid(place: &str, name: &str, wanted: &str) -> DeltaError {
-    DeltaError::unclassed(
-        "java.lang.IllegalArgumentException",
-        format!("Cannot open {place}: the value of the option {name} is not {wanted}"),
-    )
-    .with_kind(ErrorKind::Analysis)
-    .with_path(place)
-    .with_hint(format!("set {name} to {wanted}"))
 }
 
 /// The error of a client that cannot be made from the options that there are.

@@ -37,8 +37,8 @@ const SIGNED_FOR: Duration = Duration::from_secs(300);
 /// The version of Azure's interface where a request is not signed.
 const AZURE_VERSION: &str = "2023-11-03";
 
-/// The store with deletions that every server takes, whose requests go through the client that the connector has made for
-/// it. `plain` where it is known that the server takes no batches.
+/// The store with deletions that every server takes, whose requests go through the client that the connector has made
+/// for it. `plain` where it is known that the server takes no batches.
 pub(super) fn deleting(
     connector: &Connector,
     limits: Limits,

@@ -208,8 +208,8 @@ impl Probe<'_> {
         })
     }
 
-    /// A put whose answer is lost is sent again. A store that keeps the condition makes one of all puts on a key, whichever
-    /// try of whichever writer that is, so nothing that it says of the others can look wrong.
+    /// A put whose answer is lost is sent again. A store that keeps the condition makes one of all puts on a key,
+    /// whichever try of whichever writer that is, so nothing that it says of the others can look wrong.
     async fn create(&self, key: &Path, writer: usize) -> Looked<Put> {
         let mut number = 0;
         loop {

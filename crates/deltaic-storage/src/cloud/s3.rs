@@ -18,7 +18,7 @@ use super::options::{self, Client};
 use super::plain::{Signing, deleting};
 use super::probe::Rule;
 use super::profile::{Profile, Role};
-use super::settings::{Settings, is_true};
+use super::settings::{Settings, invalid, is_true};
 use super::wire::Connector;
 use crate::root::Bucket;
 
@@ -393,7 +393,7 @@ fn rule(bucket: &str, settings: &Settings, endpoint: Option<&str>) -> Result<Rul
     match settings.get(&["aws_conditional_put", "conditional_put"]) {
         Some(text) if text.trim().eq_ignore_ascii_case("etag") => Ok(Rule::Trust),
         Some(text) if text.trim().eq_ignore_ascii_case("disabled") => Ok(Rule::Refuse),
-        Some(_) => Err(options::invalid(
+        Some(_) => Err(invalid(
             &format!("s3://{bucket}"),
             "aws_conditional_put",
             "etag (the store keeps If-None-Match) or disabled (it does not)",
@@ -423,7 +423,7 @@ fn is_locked(bucket: &str, settings: &Settings) -> Result<bool> {
     match settings.get(NAMES).map(str::trim) {
         Some(name) if name.eq_ignore_ascii_case("dynamodb") => Ok(true),
         Some(name) if name.is_empty() || name.eq_ignore_ascii_case("none") => Ok(false),
-        Some(_) => Err(options::invalid(
+        Some(_) => Err(invalid(
             &format!("s3://{bucket}"),
             "S3_LOCKING_PROVIDER",
             "dynamodb or none",
@@ -462,12 +462,13 @@ fn lock(
         .map(str::to_owned)
         .or_else(|| of_log_store(settings, "ddb.tablename"))
         .unwrap_or_else(|| "delta_log".to_owned());
-    let keep = match of_log_store(settings, "ddb.ttl") {
-        Some(text) => Duration::from_secs(text.trim().parse().map_err(|_| {
-            options::invalid(&place, "S3DynamoDBLogStore.ddb.ttl", "a number of seconds")
-        })?),
-        None => Duration::from_secs(24 * 60 * 60),
-    };
+    let keep =
+        match of_log_store(settings, "ddb.ttl") {
+            Some(text) => Duration::from_secs(text.trim().parse().map_err(|_| {
+                invalid(&place, "S3DynamoDBLogStore.ddb.ttl", "a number of seconds")
+            })?),
+            None => Duration::from_secs(24 * 60 * 60),
+        };
     let mut sent = client.options.clone();
     if endpoint.starts_with("http://") {
         sent = sent.with_allow_http(true);

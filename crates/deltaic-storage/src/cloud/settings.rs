@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use deltaic_protocol::error::{DeltaError, ErrorKind};
+
 /// Options by name, as they were given. Printing them shows names only: among the values are keys and tokens.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct CloudOptions(BTreeMap<String, String>);
@@ -192,4 +194,16 @@ pub(super) fn is_true(text: &str) -> bool {
         text.trim().to_ascii_lowercase().as_str(),
         "true" | "1" | "on" | "yes" | "y"
     )
+}
+
+/// The error of an option whose value cannot be used. The value itself is not told: it may be a secret in the wrong
+/// place.
+pub(super) fn invalid(place: &str, name: &str, wanted: &str) -> DeltaError {
+    DeltaError::unclassed(
+        "java.lang.IllegalArgumentException",
+        format!("Cannot open {place}: the value of the option {name} is not {wanted}"),
+    )
+    .with_kind(ErrorKind::Analysis)
+    .with_path(place)
+    .with_hint(format!("set {name} to {wanted}"))
 }

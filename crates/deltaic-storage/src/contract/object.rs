@@ -5,7 +5,7 @@ use futures::{FutureExt, TryStreamExt};
 use object_store::{GetOptions, GetRange, MultipartUpload, ObjectStoreExt, PutMode, PutOptions};
 
 use super::{Check, Outcome, ensure, same};
-use crate::{Scheme, TableStore};
+use crate::TableStore;
 
 pub(super) fn checks() -> Vec<Check> {
     vec![

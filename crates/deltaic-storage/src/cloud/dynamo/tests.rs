@@ -130,7 +130,13 @@ async fn overload_is_waited_for_and_not_for_ever() {
     let (given_up, played) = lock(&[THROTTLED; 20], None);
     let error = given_up.claim("t", &entry()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Storage);
-    assert_eq!(played.asked.lock().unwrap().len(), PAUSES.len() + 1);
+    let retries = Limits::default().retries;
+    assert_eq!(played.asked.lock().unwrap().len(), retries + 1);
+    // Nor for longer than an operation may take.
+    let (mut brief, played) = lock(&[THROTTLED; 20], None);
+    brief.limits.patience = Duration::from_secs(1);
+    brief.claim("t", &entry()).await.unwrap_err();
+    assert_eq!(played.asked.lock().unwrap().len(), 4);
 }
 
 #[tokio::test(start_paused = true)]
