@@ -195,13 +195,19 @@ fn to_meta(meta: &ObjectMeta, base: &str) -> Option<FileMeta> {
     if path.is_empty() || path.ends_with("_$folder$") {
         return None;
     }
-    Some(FileMeta {
+    Some(file(path, meta))
+}
+
+fn file(path: &str, meta: &ObjectMeta) -> FileMeta {
+    // Azure's listings write a tag without the quotes that its other answers have.
+    let tag = meta.e_tag.as_deref();
+    FileMeta {
         path: path.to_owned(),
         size: meta.size,
         modified_ms: meta.last_modified.timestamp_millis(),
         is_dir: false,
-        e_tag: meta.e_tag.clone(),
-    })
+        e_tag: tag.map(|tag| tag.trim_matches('"').to_owned()),
+    }
 }
 
 /// The name before `start` from which a listing that begins after a name holds `start` too.
@@ -258,13 +264,7 @@ impl LogStore for CloudTable {
 
     async fn stat(&self, name: &str) -> Result<Option<FileMeta>> {
         let found = self.head(&self.log_key(name)).await?;
-        Ok(found.map(|meta| FileMeta {
-            path: name.to_owned(),
-            size: meta.size,
-            modified_ms: meta.last_modified.timestamp_millis(),
-            is_dir: false,
-            e_tag: meta.e_tag.clone(),
-        }))
+        Ok(found.map(|meta| file(name, &meta)))
     }
 
     async fn remove_unfinished(&self, _before_ms: i64) -> Result<u64> {
@@ -307,13 +307,7 @@ impl DataStore for CloudTable {
         if !key.as_ref().is_empty()
             && let Some(meta) = self.head(&key).await?
         {
-            return Ok(Some(FileMeta {
-                path: path.to_owned(),
-                size: meta.size,
-                modified_ms: meta.last_modified.timestamp_millis(),
-                is_dir: false,
-                e_tag: meta.e_tag.clone(),
-            }));
+            return Ok(Some(file(path, &meta)));
         }
         let mut inside = self.below(&self.root.absolute(path), None);
         Ok(inside.try_next().await?.map(|_| FileMeta {
