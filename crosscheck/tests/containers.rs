@@ -49,9 +49,32 @@ async fn the_tests_that_need_servers_pass_on_minio_and_azurite() {
     make_bucket(&s3).await;
     make_container(&azure).await;
 
+    let here = env!("CARGO_MANIFEST_DIR");
+    let own = vec![
+        "--manifest-path".to_owned(),
+        format!("{here}/Cargo.toml"),
+        "--test".to_owned(),
+        "it".to_owned(),
+    ];
+    let mut all = own.clone();
+    all[1] = format!("{here}/../Cargo.toml");
+    all.push("--workspace".to_owned());
+    all.push("on_servers".to_owned());
+    // What needs other servers than these two.
+    all.push("--".to_owned());
+    for name in ["onelake", "dynamo", "locked", "ignore"] {
+        all.extend(["--skip".to_owned(), name.to_owned()]);
+    }
+    for arguments in [own, all] {
+        run(&arguments, &s3, &azure);
+    }
+}
+
+fn run(arguments: &[String], s3: &str, azure: &str) {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
-        .args(["test", "--workspace", "--test", "it", "on_servers"])
+        .arg("test")
+        .args(arguments)
         .env("DELTAIC_TEST_S3", format!("location=s3://{BUCKET} aws_endpoint={s3} aws_access_key_id={ACCOUNT} aws_secret_access_key={KEY} aws_region=us-east-1"))
         .env("DELTAIC_TEST_AZURE", format!("location=abfss://{BUCKET}@{ACCOUNT}.dfs.core.windows.net azure_storage_endpoint={azure}/{ACCOUNT} azure_storage_account_key={KEY}"))
         .status()

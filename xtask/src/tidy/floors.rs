@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::metadata::Metadata;
 
-/// Floor of each crate; `conformance` stands above all, `xtask` and `deltaic-testing` import none, `crosscheck` stands beside the
-/// floors that it tests.
+/// Floor of each crate; `conformance` stands above all, `xtask` and `deltaic-testing` import none.
 const FLOORS: &[(&str, u8)] = &[
     ("deltaic-protocol", 0),
     ("deltaic-storage", 1),
@@ -20,7 +19,6 @@ const FLOORS: &[(&str, u8)] = &[
     ("deltaic-cli", 7),
     ("deltaic-conformance", 8),
     (TESTING, 0),
-    ("deltaic-crosscheck", 4),
     ("xtask", 0),
 ];
 

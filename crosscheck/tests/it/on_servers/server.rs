@@ -12,7 +12,7 @@ impl Server {
     pub fn named(variable: &str) -> Server {
         let text = std::env::var(variable).unwrap_or_else(|_| {
             panic!(
-                "{variable} names no server: cargo xtask emulators run -- cargo test -p deltaic-crosscheck --test it on_servers"
+                "{variable} names no server: cargo xtask emulators run -- cargo test --manifest-path crosscheck/Cargo.toml --test it"
             )
         });
         let mut options: CloudOptions = text
