@@ -70,7 +70,10 @@ impl Engine {
             () = terminal::interrupted() => {
                 task.abort();
                 // A moment to put away what it holds; more is not needed, a crash is survived too.
-                let _ = tokio::time::timeout(GRACE, task).await;
+                tokio::select! {
+                    _ = &mut task => {}
+                    () = terminal::pause(GRACE) => {}
+                }
                 Err(interrupted())
             }
         }

@@ -4,6 +4,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use deltaic_protocol::error::{DeltaError, ErrorKind};
 
@@ -70,6 +71,17 @@ pub async fn was_interrupted() -> bool {
         () = interrupted() => true,
         () = std::future::ready(()) => false,
     }
+}
+
+/// A pause that ends in time even while all threads of the engine compute: its own timers wait for one of them.
+pub async fn pause(time: Duration) {
+    let over = Arc::new(Notify::new());
+    let waker = Arc::clone(&over);
+    std::thread::spawn(move || {
+        std::thread::sleep(time);
+        waker.notify_one();
+    });
+    over.notified().await;
 }
 
 /// Watches on a thread of its own: the threads of the engine may all be busy for long. The handler stands when this
