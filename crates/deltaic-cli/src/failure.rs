@@ -93,7 +93,9 @@ fn kind_hint(kind: ErrorKind) -> &'static str {
             "look at the value that the message names; try_cast and its kind answer NULL instead"
         }
         ErrorKind::Corrupt => "do not write to the table; RESTORE or a copy of the log may help",
-        ErrorKind::Storage => "check that the place exists, has room, and may be written by you",
+        ErrorKind::Storage => {
+            "check that the place can be reached, that you may do this there, and that it has room"
+        }
         ErrorKind::Cancelled => {
             "nothing of the statement was committed unless DESCRIBE HISTORY shows it"
         }

@@ -7,6 +7,7 @@ use deltaic_command::Profile;
 use deltaic_command::conf::{self, ConfType};
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::timestamp::Zone;
+use deltaic_storage::cloud::is_cloud_option;
 
 const PROFILE: &str = "deltaic.profile";
 const ZONE: &str = "spark.sql.session.timeZone";
@@ -150,7 +151,9 @@ impl SessionConf {
         let secret = ["secret", "password", "token", "credential"]
             .iter()
             .any(|word| lower.contains(word))
-            || (lower.contains("access") && lower.contains("key"));
+            || (lower.contains("access") && lower.contains("key"))
+            // Of an object store all but where it is: signatures, keys and passwords stand under many names.
+            || (is_cloud_option(key) && !lower.contains("endpoint") && !lower.contains("region"));
         if secret {
             "*********(redacted)".to_owned()
         } else {
@@ -237,5 +240,18 @@ mod tests {
             "*********(redacted)"
         );
         assert_eq!(SessionConf::shown("spark.app.name", "x"), "x");
+        for name in [
+            "spark.hadoop.fs.azure.account.key.a.dfs.core.windows.net",
+            "account_key",
+            "sas_key",
+            "proxy_url",
+        ] {
+            assert_eq!(
+                SessionConf::shown(name, "x"),
+                "*********(redacted)",
+                "{name}"
+            );
+        }
+        assert_eq!(SessionConf::shown("fs.s3a.endpoint", "x"), "x");
     }
 }

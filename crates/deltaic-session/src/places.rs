@@ -136,6 +136,10 @@ pub(crate) async fn claim(
 ) -> Result<bool> {
     let owner = Owner::new(catalog, name);
     if owner.marked(store, DROPPING).await? {
+        // Whoever has written here since has made it his own.
+        if !only_older(store, DROPPING).await? {
+            return Ok(false);
+        }
         remove(store).await?;
     }
     if owner.marked(store, CREATING).await? {
@@ -146,6 +150,37 @@ pub(crate) async fn claim(
     }
     owner.mark(store, CREATING).await?;
     Ok(true)
+}
+
+/// Whether all that lies here is older than the marker.
+async fn only_older(store: &TableStore, marker: &str) -> Result<bool> {
+    let Some(mark) = store.data().stat(marker).await? else {
+        return Ok(false);
+    };
+    // Object stores may date to the second: what is as old as the marker may have come after it.
+    let limit = match store.root().scheme().is_cloud() {
+        true => mark.modified_ms - 1,
+        false => mark.modified_ms,
+    };
+    let mut entries = store.data().list("", None);
+    while let Some(entry) = entries.next().await {
+        let entry = entry?;
+        if !entry.is_dir && entry.path != marker && entry.modified_ms > limit {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether a table was committed here.
+async fn has_commit(store: &TableStore) -> Result<bool> {
+    let mut entries = store.log().list_from("0");
+    while let Some(entry) = entries.next().await {
+        if entry?.path.ends_with(".json") {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether nothing lies here but what making a table writes.
@@ -167,8 +202,11 @@ async fn only_ours(store: &TableStore) -> Result<bool> {
 /// Takes away what a dead process left where a table is about to be moved to. The caller holds the name's lock.
 pub(crate) async fn clear(catalog: &Catalog, name: &ObjectName, store: &TableStore) -> Result<()> {
     let owner = Owner::new(catalog, name);
-    let dropped = owner.marked(store, DROPPING).await?;
-    if dropped || (owner.marked(store, CREATING).await? && only_ours(store).await?) {
+    let dropped = owner.marked(store, DROPPING).await? && only_older(store, DROPPING).await?;
+    let begun = owner.marked(store, CREATING).await?
+        && only_ours(store).await?
+        && !has_commit(store).await?;
+    if dropped || begun {
         remove(store).await?;
     }
     Ok(())
@@ -212,13 +250,28 @@ pub(crate) async fn drop_files(
 ) -> Result<()> {
     // A folder that is gone needs no marker, which would make it anew.
     if store.data().exists("").await? {
-        Owner::new(catalog, name).mark(store, DROPPING).await?;
+        let owner = Owner::new(catalog, name);
+        owner.mark(store, DROPPING).await?;
+        // Where nothing may be deleted the table keeps its name. A marker from before says nothing about this time.
+        store.data().delete_file(DROPPING).await?;
+        owner.mark(store, DROPPING).await?;
         if unname()? {
-            remove(store).await?;
+            remove(store)
+                .await
+                .map_err(|error| half_dropped(error, name, store))?;
         }
         return Ok(());
     }
     unname().map(|_| ())
+}
+
+/// The name is gone and files are left: what to do about them.
+fn half_dropped(error: DeltaError, name: &ObjectName, store: &TableStore) -> DeltaError {
+    error.with_hint(format!(
+        "{name} has no name any more, and some of its files are left in {}: CREATE TABLE of the same name takes them away, or \
+         remove the folder",
+        store.root()
+    ))
 }
 
 /// Everything; the marker goes after all that is there. Writers that have not noticed yet may bring something more, until

@@ -37,6 +37,7 @@ mod plain;
 mod probe;
 mod profile;
 mod s3;
+mod secrets;
 mod settings;
 mod stores;
 mod versioning;

@@ -4,7 +4,7 @@ use deltaic_command::{DetailReport, HistoryRow, InventoryRow, TimeTravel};
 use deltaic_log::Snapshot;
 use deltaic_maintenance::restore::RestoreOptions;
 use deltaic_maintenance::vacuum::{InventoryStream, VacuumOptions};
-use deltaic_protocol::error::{DeltaError, Result};
+use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
 use deltaic_protocol::schema::{DataType, StructField, StructType};
 use deltaic_protocol::timestamp::format_java_timestamp;
 use deltaic_sql::ast::{DescribeDetail, DescribeHistory, Inventory, Restore, Vacuum, VacuumMode};
@@ -73,8 +73,8 @@ pub(super) async fn vacuum(cx: &Context, vacuum: &Vacuum) -> Result<SqlResult> {
     for note in &report.notes {
         cx.note(note.clone());
     }
-    for (path, reason) in &report.failed {
-        cx.note(format!("{path} could not be deleted: {reason}"));
+    if let Some(error) = not_deleted(&report) {
+        return Err(error);
     }
     let paths = if report.dry_run {
         report.paths
@@ -88,6 +88,27 @@ pub(super) async fn vacuum(cx: &Context, vacuum: &Vacuum) -> Result<SqlResult> {
     SqlResult::from_rows(
         StructType::new([StructField::nullable("path", DataType::String)]),
         &rows,
+    )
+}
+
+/// The error of a VACUUM that could not delete all that it should have deleted.
+fn not_deleted(report: &deltaic_command::VacuumReport) -> Option<DeltaError> {
+    let (path, reason) = report.failed.first()?;
+    let more = match report.failed.len() {
+        1 => String::new(),
+        count => format!(", and {} more", count - 1),
+    };
+    Some(
+        DeltaError::unclassed(
+            "java.io.IOException",
+            format!(
+                "VACUUM of {} deleted {} of {} files and directories; {path} could not be deleted: {reason}{more}",
+                report.table, report.deleted, report.candidates
+            ),
+        )
+        .with_kind(ErrorKind::Storage)
+        .with_path(&report.table)
+        .with_hint("what is left is found again by the next VACUUM; no file that the table needs was touched"),
     )
 }
 

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 //! The session through its public doors: statements in, answers out.
 
+mod drops;
 mod helpers;
 mod inventory;
 mod lesson;

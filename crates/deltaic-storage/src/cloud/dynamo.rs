@@ -16,9 +16,9 @@ use object_store::client::{HttpClient, HttpRequest};
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
-use super::failure::without_secrets;
 use super::limits::Limits;
 use super::lock::{CommitLock, LockEntry};
+use super::secrets::without_secrets;
 
 /// Waits between the tries of a request that failed or was throttled; the last one is repeated.
 const PAUSES: [Duration; 6] = [

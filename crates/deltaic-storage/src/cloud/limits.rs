@@ -57,6 +57,9 @@ impl Limits {
         };
         if let Some(found) = find("retry_timeout") {
             limits.patience = time(found)?;
+            if limits.patience.is_zero() {
+                return Err(invalid(place, found.0, "a duration longer than nothing"));
+            }
         }
         limits.request = find("timeout").map(time).transpose()?;
         let number = |(name, text): (&str, &str)| -> Result<usize> {

@@ -1,10 +1,14 @@
 //! What the clients of all object stores share: limits, proxies, certificates, and the error of one that cannot be made.
 
+use std::str::FromStr;
+
 use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
+use object_store::aws::AmazonS3ConfigKey;
+use object_store::azure::AzureConfigKey;
 use object_store::{Certificate, ClientConfigKey, ClientOptions};
 
-use super::failure::without_secrets;
 use super::limits::Limits;
+use super::secrets::without_secrets;
 use super::settings::{Settings, invalid, is_true, plain_name};
 
 /// How requests are sent.
@@ -115,6 +119,13 @@ pub fn is_cloud_option(name: &str) -> bool {
     ]
     .iter()
     .any(|prefix| lower.starts_with(prefix))
+        || is_bare_option(&lower)
+}
+
+/// Names of object_store without the store's in front (`account_key`, `proxy_url`); those of sessions have dots.
+fn is_bare_option(name: &str) -> bool {
+    !name.contains('.')
+        && (AmazonS3ConfigKey::from_str(name).is_ok() || AzureConfigKey::from_str(name).is_ok())
 }
 
 /// The error of a client that cannot be made from the options that there are.

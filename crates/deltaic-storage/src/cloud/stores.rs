@@ -267,8 +267,24 @@ impl LogStore for CloudTable {
         Ok(found.map(|meta| file(name, &meta)))
     }
 
-    async fn remove_unfinished(&self, _before_ms: i64) -> Result<u64> {
-        Ok(0)
+    /// Objects of probes whose process has died.
+    async fn remove_unfinished(&self, before_ms: i64) -> Result<u64> {
+        let mut entries = self.below(&self.root.absolute(LOG_DIR), Some(self.log_key("-")));
+        let mut old = Vec::new();
+        // In the order of names, those that begin with a dot come before those of versions.
+        while let Some(entry) = entries.try_next().await? {
+            if entry.path.starts_with(PROBE_PREFIX) && entry.modified_ms < before_ms {
+                old.push(self.log_key(&entry.path));
+            } else if entry.path.starts_with(|c: char| c.is_ascii_digit()) {
+                break;
+            }
+        }
+        let mut gone = 0;
+        for outcome in self.remove(&old).await {
+            outcome?;
+            gone += 1;
+        }
+        Ok(gone)
     }
 }
 

@@ -14,6 +14,8 @@ use object_store::client::{
     HttpResponseBody, HttpService, ReqwestConnector,
 };
 
+use super::secrets::without_secrets;
+
 /// How much of a server's message passes into an error.
 const MESSAGE: usize = 300;
 
@@ -177,7 +179,7 @@ impl HttpService for Watched {
             return refused(answer).await;
         }
         if !answer.status().is_success() {
-            return Ok(answer);
+            return told(answer).await;
         }
         match asked {
             Asked::Listing => whole(answer, &["ListBucketResult", "EnumerationResults"]).await,
@@ -227,6 +229,20 @@ async fn refused(answer: HttpResponse) -> Result<HttpResponse, HttpError> {
         ));
     }
     Err(HttpError::new(HttpErrorKind::Unknown, refusal))
+}
+
+/// An answer that ends in an error, without what it repeats of the request: signatures and tokens.
+async fn told(answer: HttpResponse) -> Result<HttpResponse, HttpError> {
+    let (parts, body) = answer.into_parts();
+    let body = body
+        .bytes()
+        .await
+        .map_err(|error| HttpError::new(HttpErrorKind::Interrupted, error))?;
+    let text = without_secrets(&String::from_utf8_lossy(&body));
+    Ok(HttpResponse::from_parts(
+        parts,
+        HttpResponseBody::from(text),
+    ))
 }
 
 /// The answer with its whole body, if that is a document of one of these kinds.
