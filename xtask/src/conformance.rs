@@ -1,10 +1,12 @@
 //! `cargo xtask conformance`: starts the conformance crate's program, or the recorder on the reference engine.
 
+use std::process::Command;
+
 use clap::Args;
 
 use crate::emulators;
 use crate::interop::reference;
-use crate::shell::{Outcome, all, cargo, step, workspace_root};
+use crate::shell::{Outcome, all, cargo, step, target_folder, workspace_root};
 
 /// The reference's profiles, the default one first.
 pub const PROFILES: [&str; 2] = ["delta-4.3", "delta-4.0"];
@@ -37,7 +39,13 @@ pub fn run(options: &Options) -> Outcome {
     if options.record {
         return record(options);
     }
-    let mut words = vec!["run", "--quiet", "--bin", "deltaic-conformance", "--"];
+    // With the features of the whole workspace, as the tests have it: nothing is built twice.
+    step(
+        "build conformance",
+        &mut cargo(["build", "--workspace", "--bin", "deltaic-conformance"]),
+    )?;
+    let mut program = Command::new(target_folder().join("debug").join("deltaic-conformance"));
+    program.current_dir(workspace_root());
     for (flag, value) in [
         ("--suite", &options.suite),
         ("--case", &options.case),
@@ -45,14 +53,12 @@ pub fn run(options: &Options) -> Outcome {
         ("--store", &options.store),
     ] {
         if let Some(value) = value {
-            words.extend([flag, value.as_str()]);
+            program.args([flag, value.as_str()]);
         }
     }
-    let show = options.show.map(|n| n.to_string());
-    if let Some(show) = &show {
-        words.extend(["--show", show]);
+    if let Some(show) = options.show {
+        program.args(["--show", &show.to_string()]);
     }
-    let mut program = cargo(words);
     match options.store.as_deref() {
         Some("s3" | "azure" | "onelake") => emulators::serve(|variables| {
             program.envs(variables);
