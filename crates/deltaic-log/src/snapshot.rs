@@ -334,13 +334,13 @@ impl Snapshot {
         self.inner.anchor.get()
     }
 
-    /// Notes that the log is the one of this version, at this moment.
-    fn note_seen(&self) {
+    /// Notes that the log was the one of this version at a moment.
+    fn note_seen(&self, moment: Instant) {
         *self
             .inner
             .seen
             .lock()
-            .unwrap_or_else(PoisonError::into_inner) = Instant::now();
+            .unwrap_or_else(PoisonError::into_inner) = moment;
     }
 
     /// Whether the log was seen to be the one of this version this short a time ago.

@@ -10,6 +10,7 @@ use std::fs::File;
 use std::time::{Duration, Instant};
 
 use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
+use deltaic_protocol::file_name::LogFileName;
 use deltaic_storage::TableStore;
 use futures::StreamExt;
 use serde::{Deserialize, Serialize};
@@ -143,7 +144,8 @@ pub(crate) async fn claim(
         remove(store).await?;
     }
     if owner.marked(store, CREATING).await? {
-        return only_ours(store).await;
+        // A CREATE commits once: what comes after that is somebody else's.
+        return Ok(only_ours(store).await? && newest_commit(store).await?.is_none_or(|n| n == 0));
     }
     if holds_files(store).await? {
         return Ok(false);
@@ -172,15 +174,25 @@ async fn only_older(store: &TableStore, marker: &str) -> Result<bool> {
     Ok(true)
 }
 
-/// Whether a table was committed here.
-async fn has_commit(store: &TableStore) -> Result<bool> {
+/// The newest version that was committed here.
+async fn newest_commit(store: &TableStore) -> Result<Option<i64>> {
+    let mut newest = None;
     let mut entries = store.log().list_from("0");
     while let Some(entry) = entries.next().await {
-        if entry?.path.ends_with(".json") {
-            return Ok(true);
+        if let LogFileName::Commit { version } = LogFileName::parse(&entry?.path) {
+            newest = newest.max(Some(version));
         }
     }
-    Ok(false)
+    Ok(newest)
+}
+
+/// Takes the markers away from a table that has got a name again: what a broken-off statement left there is nobody's to
+/// remove any more.
+pub(crate) async fn keep(store: &TableStore) -> Result<()> {
+    for marker in [DROPPING, CREATING] {
+        store.data().delete_file(marker).await?;
+    }
+    Ok(())
 }
 
 /// Whether nothing lies here but what making a table writes.
@@ -205,7 +217,7 @@ pub(crate) async fn clear(catalog: &Catalog, name: &ObjectName, store: &TableSto
     let dropped = owner.marked(store, DROPPING).await? && only_older(store, DROPPING).await?;
     let begun = owner.marked(store, CREATING).await?
         && only_ours(store).await?
-        && !has_commit(store).await?;
+        && newest_commit(store).await?.is_none();
     if dropped || begun {
         remove(store).await?;
     }

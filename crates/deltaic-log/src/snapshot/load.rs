@@ -93,6 +93,7 @@ async fn load_once(
     let mut damage: Option<DeltaError> = None;
     let mut attempts = 0;
     loop {
+        let looked = Instant::now();
         let listing = list_log(store, start, wanted).await?;
         let segment = match LogSegment::try_new(store.root(), &listing, &request) {
             Ok(Some(segment)) if start == 0 || segment.checkpoint.is_some() => segment,
@@ -125,7 +126,12 @@ async fn load_once(
                 attempts += 1; // cleaned up between listing and reading
                 start = 0;
             }
-            built => return built.map(Some),
+            built => {
+                return built.map(|snapshot| {
+                    snapshot.note_seen(looked);
+                    Some(snapshot)
+                });
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Bringing a snapshot up to date, from the commits after it alone.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use deltaic_protocol::Action;
 use deltaic_protocol::error::{DeltaError, Result};
@@ -48,7 +49,10 @@ pub(super) async fn update(known: &Snapshot) -> Result<Snapshot> {
 /// that follow it. A store on a disk would list the whole folder for that.
 async fn update_by_listing(known: &Snapshot) -> Result<Snapshot> {
     let next = known.version() + 1;
-    let listing = list_log(known.store(), known.version(), None).await?;
+    let looked = Instant::now();
+    // One more than are taken here, so that it shows when there are too many.
+    let last = known.version() + FEW_COMMITS as Version + 1;
+    let listing = list_log(known.store(), known.version(), Some(last)).await?;
     let before = known.known_anchor().cloned();
     let newer: Vec<String> = listing
         .commits
@@ -81,7 +85,7 @@ async fn update_by_listing(known: &Snapshot) -> Result<Snapshot> {
         return reload(known).await;
     }
     if newer.is_empty() {
-        known.note_seen();
+        known.note_seen(looked);
         return Ok(known.clone());
     }
     let store = known.store();
@@ -96,7 +100,9 @@ async fn update_by_listing(known: &Snapshot) -> Result<Snapshot> {
         .buffered(FEW_COMMITS)
         .try_collect()
         .await?;
-    apply(known, commits)
+    let newest = apply(known, commits)?;
+    newest.note_seen(looked);
+    Ok(newest)
 }
 
 /// Whether the file that vouches for the version is still the one that was read.

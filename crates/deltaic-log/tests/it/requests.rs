@@ -4,7 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use deltaic_log::{CommitContext, Snapshot};
+use deltaic_log::{CommitContext, Operation, Snapshot, Transaction};
+use deltaic_protocol::action::{Metadata, Protocol};
 use deltaic_storage::cloud::CloudBackend;
 use deltaic_storage::hook::{OpKind, RequestCounter};
 use deltaic_storage::{StorageFactory, TableStore};
@@ -47,6 +48,49 @@ async fn table(appends: usize) -> (Snapshot, Arc<RequestCounter>) {
         snapshot = done.unwrap().snapshot;
     }
     (snapshot, counter)
+}
+
+/// The look for newer commits spares the one at the commit for a second. After that a table that has taken the place of the
+/// one that was read is seen, and keeps its next version free.
+#[tokio::test]
+async fn a_table_that_was_made_anew_after_the_look_is_not_committed_to() {
+    let store = StorageFactory::default()
+        .with_bucket(
+            "s3://b",
+            CloudBackend::new(Arc::new(InMemory::new()), "s3://b"),
+        )
+        .open("s3://b/t")
+        .unwrap();
+    let context = CommitContext::default();
+    let read = create(&store, &[], &context).await.unwrap().snapshot;
+    let read = read.update().await.unwrap();
+    for name in ["00000000000000000000.json", "00000000000000000000.crc"] {
+        store.log().delete(name).await.unwrap();
+    }
+    let mut anew = Transaction::create(&store, Operation::new("CREATE TABLE"));
+    anew.set_metadata(Metadata {
+        id: "another".to_owned(),
+        ..read.metadata().as_ref().clone()
+    });
+    anew.set_protocol(Protocol::legacy(1, 2));
+    anew.commit(&context).await.unwrap().into_result().unwrap();
+    std::thread::sleep(Duration::from_millis(1100));
+    assert!(append(&read, "lost.parquet", &context).await.is_err());
+    let next = store.log().stat("00000000000000000001.json").await.unwrap();
+    assert_eq!(next, None);
+}
+
+/// A snapshot that is far behind does not list what it will not read one by one.
+#[tokio::test]
+async fn a_look_from_far_behind_comes_to_the_newest_version() {
+    let (newest, _) = {
+        tokio::time::pause();
+        table(150).await
+    };
+    let old = Snapshot::load(newest.store(), Some(1)).await.unwrap();
+    assert_eq!(old.update().await.unwrap().version(), 150);
+    let near = Snapshot::load(newest.store(), Some(140)).await.unwrap();
+    assert_eq!(near.update().await.unwrap().version(), 150);
 }
 
 fn trips(start: Instant) -> u64 {

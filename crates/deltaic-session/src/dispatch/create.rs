@@ -334,6 +334,7 @@ async fn write_at(cx: &Context, new: &NewTable, existing: Option<Snapshot>) -> R
             }
             // The table is there already: the statement only gives it a name, if it says nothing else about it.
             create_checks::matches_existing(cx, new, snapshot)?;
+            places::keep(&new.store).await?;
         }
         (None, _) if new.location.is_some() && places::holds_files(&new.store).await? => {
             return Err(create_checks::not_empty(new));

@@ -88,6 +88,83 @@ async fn what_was_written_after_a_drop_that_broke_off_is_not_taken_away() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_table_that_was_named_again_after_a_drop_that_broke_off_is_not_taken_away() {
+    let warehouse = filled().await;
+    let session = refusing(&warehouse, ".dropping.deltaic");
+    session
+        .sql("DROP TABLE a", Parameters::None)
+        .await
+        .unwrap_err();
+    let place = warehouse.path("a");
+    warehouse
+        .ok(&format!(
+            "CREATE TABLE saved USING delta LOCATION '{place}'"
+        ))
+        .await;
+    warehouse.ok("DROP TABLE saved").await;
+    warehouse
+        .fails("CREATE TABLE a (x STRING) USING delta")
+        .await;
+    let rows = warehouse
+        .rows(&format!("SELECT i FROM delta.`{place}` ORDER BY i"))
+        .await;
+    assert_eq!(rows, serde_json::json!([[1], [2]]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_written_to_a_table_whose_create_broke_off_is_not_replaced() {
+    let warehouse = filled().await;
+    let place = warehouse.path("a");
+    // As a process leaves it that dies after the commit and before the name.
+    let database = warehouse.folder.path().join(".deltaic/catalog.db");
+    let marker = serde_json::json!({
+        "catalog": std::path::absolute(&database).unwrap(),
+        "table": "spark_catalog.default.b",
+    });
+    std::fs::rename(&place, warehouse.path("b")).unwrap();
+    std::fs::write(
+        std::path::Path::new(&warehouse.path("b")).join(".creating.deltaic"),
+        marker.to_string(),
+    )
+    .unwrap();
+    warehouse.session.refresh();
+    warehouse
+        .fails("CREATE TABLE b (x STRING) USING delta")
+        .await;
+    let by_path = format!("SELECT i FROM delta.`{}` ORDER BY i", warehouse.path("b"));
+    assert_eq!(
+        warehouse.rows(&by_path).await,
+        serde_json::json!([[1], [2]])
+    );
+    // The same place with the commit of the CREATE alone is taken up.
+    std::fs::remove_file(warehouse.path("b/_delta_log/00000000000000000001.json")).unwrap();
+    warehouse.session.refresh();
+    warehouse.ok("CREATE TABLE b (x STRING) USING delta").await;
+    assert_eq!(
+        warehouse.rows("SELECT * FROM b").await,
+        serde_json::json!([])
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_vacuum_whose_deletions_are_refused_ends_as_an_error() {
+    let warehouse = filled().await;
+    warehouse.ok("DELETE FROM a").await;
+    let session = refusing(&warehouse, "nothing");
+    let unchecked = "SET spark.databricks.delta.retentionDurationCheck.enabled = false";
+    run(&session, unchecked).await;
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    let error = session
+        .sql("VACUUM a RETAIN 0 HOURS", Parameters::None)
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Storage);
+    assert!(error.text().contains("deleted 0 of"), "{error}");
+    run(&warehouse.session, unchecked).await;
+    warehouse.ok("VACUUM a RETAIN 0 HOURS").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_left_of_a_drop_that_broke_off_goes_with_the_next_create() {
     let warehouse = filled().await;
     let session = refusing(&warehouse, ".dropping.deltaic");

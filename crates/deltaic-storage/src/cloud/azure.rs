@@ -270,18 +270,8 @@ fn connection(place: &str, text: &str, account: Option<&str>) -> Result<Pairs> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use super::super::settings::of as settings;
     use super::*;
-    use crate::cloud::CloudOptions;
-
-    fn settings(options: &[(&str, &str)], environment: &[(&str, &str)]) -> Settings {
-        let owned = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
-            pairs
-                .iter()
-                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-                .collect()
-        };
-        Settings::with_environment(&CloudOptions::from_iter(owned(options)), owned(environment))
-    }
 
     fn pairs_of(options: &[(&str, &str)], environment: &[(&str, &str)]) -> Pairs {
         let settings = settings(options, environment);

@@ -511,18 +511,8 @@ fn own_credentials(settings: &Settings) -> Option<AwsCredentialProvider> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use super::super::settings::of as settings;
     use super::*;
-    use crate::cloud::CloudOptions;
-
-    fn settings(options: &[(&str, &str)], environment: &[(&str, &str)]) -> Settings {
-        let owned = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
-            pairs
-                .iter()
-                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-                .collect()
-        };
-        Settings::with_environment(&CloudOptions::from_iter(owned(options)), owned(environment))
-    }
 
     #[test]
     fn names_of_three_worlds_mean_the_same() {

@@ -180,6 +180,18 @@ fn first<'a>(values: &'a BTreeMap<String, String>, names: &[&str]) -> Option<(&'
         .map(|(name, value)| (name.as_str(), value.as_str()))
 }
 
+/// Settings for tests.
+#[cfg(test)]
+pub(super) fn of(options: &[(&str, &str)], environment: &[(&str, &str)]) -> Settings {
+    let owned = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+        pairs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect()
+    };
+    Settings::with_environment(&CloudOptions::from_iter(owned(options)), owned(environment))
+}
+
 pub(super) fn plain_name(name: &str) -> String {
     let lower = name.to_lowercase();
     lower

@@ -50,11 +50,11 @@ impl Refusal {
     pub(super) async fn read(answer: HttpResponse) -> (Refusal, Bytes) {
         let status = answer.status().as_u16();
         let body = answer.into_body().bytes().await.unwrap_or_default();
-        let text = String::from_utf8_lossy(&body);
+        let text = without_secrets(&String::from_utf8_lossy(&body));
         let refusal = Refusal {
             status,
             code: element(&text, "Code").unwrap_or_default().to_owned(),
-            message: shortened(element(&text, "Message").unwrap_or(text.as_ref())),
+            message: shortened(element(&text, "Message").unwrap_or(&text)),
         };
         (refusal, body)
     }

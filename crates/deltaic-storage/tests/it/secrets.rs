@@ -9,6 +9,7 @@ use deltaic_protocol::error::DeltaError;
 use deltaic_storage::cloud::CloudOptions;
 use deltaic_storage::{StorageFactory, StorageOptions};
 use futures::TryStreamExt;
+use object_store::ObjectStoreExt;
 
 /// Base64, so that it can be a key of Azure's too.
 const CANARY: &str = "Y2FuYXJ5LXNlY3JldC12YWx1ZQ==";
@@ -49,6 +50,7 @@ const S3: &[(&str, &str)] = &[
     ("aws_secret_access_key_dynamodb", "CANARY"),
     ("aws_sse_customer_key_base64", "CANARY"),
     ("aws_max_retries", "0"),
+    ("aws_retry_timeout", "1s"),
 ];
 
 #[test]
@@ -138,7 +140,7 @@ fn options_that_cannot_be_used() {
 }
 
 /// A server that refuses everything and repeats all that it was sent in the places where S3 does.
-fn echo() -> u16 {
+fn echo(status: &'static str) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
@@ -150,11 +152,12 @@ fn echo() -> u16 {
             let address = head.split_whitespace().nth(1).unwrap_or_default();
             let body = format!(
                 "<Error><Code>ExpiredToken</Code><Message>http://127.0.0.1:{port}{address}</Message><Token-0>{CANARY}</Token-0>\
-                 <StringToSign>{CANARY}</StringToSign><SignatureProvided>{CANARY}</SignatureProvided></Error>"
+                 <StringToSign>{CANARY}</StringToSign><SignatureProvided>{CANARY}</SignatureProvided>\
+                 <CanonicalRequest>x-amz-security-token:{CANARY}</CanonicalRequest></Error>"
             );
             let _ = write!(
                 stream,
-                "HTTP/1.1 400 Bad Request\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+                "HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
                 body.len()
             );
         }
@@ -185,11 +188,28 @@ async fn every_request(factory: &StorageFactory, place: &str) {
     for error in errors {
         is_silent_error(&error);
     }
+    // The way of data files.
+    let (store, key) = (
+        table.object_store(),
+        table.data_path("x").unwrap().object_path(),
+    );
+    is_silent(&format!("{:?}", store.get(&key).await.unwrap_err()));
+    is_silent(&format!(
+        "{:?}",
+        store.put(&key, "1".into()).await.unwrap_err()
+    ));
 }
 
 #[tokio::test]
 async fn requests_that_are_refused_or_lost() {
-    for port in [echo(), 9] {
+    let refusing = [
+        "400 Bad Request",
+        "403 Forbidden",
+        "409 Conflict",
+        "500 Wrong",
+    ]
+    .map(echo);
+    for port in refusing.into_iter().chain([9]) {
         let endpoint = format!("http://127.0.0.1:{port}");
         for extra in [
             &[("s3_locking_provider", "none")],
@@ -214,6 +234,7 @@ async fn requests_that_are_refused_or_lost() {
         let signed = [
             ("azure_storage_sas_token", "sv=2021-10-04&sp=rwl&sig=CANARY"),
             ("azure_max_retries", "0"),
+            ("azure_retry_timeout", "1s"),
         ];
         let mut cloud = options(&signed);
         cloud.insert("azure_storage_endpoint".to_owned(), format!("{endpoint}/a"));
