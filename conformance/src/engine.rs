@@ -53,6 +53,8 @@ impl Engine {
     pub fn sql(&self, text: &str, arguments: &Value) -> Answer {
         let asked = Parameters::from_json(arguments)
             .and_then(|parameters| self.runtime.block_on(self.session.sql(text, parameters)));
+        // Steps look at the files of the log.
+        self.runtime.block_on(self.session.settle());
         let json = match asked {
             Ok(result) => result.to_json_pipe(),
             Err(error) => error_json(&error),

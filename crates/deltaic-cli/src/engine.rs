@@ -79,6 +79,18 @@ impl Engine {
         }
     }
 
+    /// Wait for what follows the commits, unless Ctrl-C comes: nothing needs it.
+    pub async fn close(&self) {
+        tokio::select! {
+            warnings = self.session.settle() => {
+                for warning in warnings {
+                    terminal::complain(&format!("note: {warning}\n"));
+                }
+            }
+            () = terminal::interrupted() => {}
+        }
+    }
+
     /// Forget what is cached.
     pub fn refresh(&self) {
         self.session.refresh();

@@ -28,7 +28,7 @@ pub use files::FileSummary;
 pub use ids::{Ids, RandomIds};
 pub use snapshot::{Files, Snapshot};
 pub use transaction::{
-    Commit, CommitConflict, CommitContext, CommitResult, Operation, ReadScope, Transaction,
+    Commit, CommitConflict, CommitContext, CommitResult, Later, Operation, ReadScope, Transaction,
 };
 
 /// The release whose answers are given where a text names it.

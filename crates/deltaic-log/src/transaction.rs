@@ -9,6 +9,7 @@ pub mod conflict;
 
 mod commit_info;
 mod context;
+mod later;
 mod operation;
 mod post_commit;
 mod prepare;
@@ -34,6 +35,7 @@ use crate::snapshot::Snapshot;
 pub use crate::ids::{Ids, RandomIds};
 pub use conflict::{CommitConflict, ConflictKind};
 pub use context::{CommitContext, Committer, PutIfAbsent};
+pub use later::Later;
 pub use operation::Operation;
 pub use scope::{IsolationLevel, ReadScope};
 

@@ -168,6 +168,7 @@ impl Context {
                 .and_then(|text| text.trim().parse().ok())
                 .unwrap_or(10_000_000),
             write_checksum: self.conf.delta("writeChecksumFile.enabled"),
+            later: Some(self.session.later().clone()),
             ..CommitContext::default()
         }
     }
@@ -192,6 +193,13 @@ impl Context {
         }
         for warning in &result.warnings {
             self.note(warning.clone());
+        }
+    }
+
+    /// Waits for what follows the commits of earlier statements.
+    pub(crate) async fn settle(&self) {
+        for warning in self.session.settle().await {
+            self.note(warning);
         }
     }
 

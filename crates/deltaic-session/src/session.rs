@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use datafusion::prelude::SessionContext;
 use deltaic_command::Profile;
+use deltaic_log::Later;
 use deltaic_protocol::clock::{Clock, SystemClock};
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_storage::StorageFactory;
@@ -111,6 +112,8 @@ impl SessionBuilder {
             shared: Arc::new(Shared {
                 catalog: Catalog::new(file, Warehouse::new(&warehouse)),
                 storage: self.storage.with_cloud_options(options),
+                reached: Mutex::new(None),
+                later: Later::default(),
                 clock: self.clock,
                 cache: SnapshotCache::default(),
                 engine: engine::new_context(),
@@ -133,7 +136,11 @@ pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
 struct Shared {
     catalog: Catalog,
+    /// As the session began.
     storage: StorageFactory,
+    /// With the settings for object stores that were made since then, where there are any.
+    reached: Mutex<Option<StorageFactory>>,
+    later: Later,
     clock: Arc<dyn Clock>,
     cache: SnapshotCache,
     engine: SessionContext,
@@ -231,8 +238,41 @@ impl Session {
         &self.shared.catalog
     }
 
-    pub(crate) fn storage(&self) -> &StorageFactory {
-        &self.shared.storage
+    /// Waits for what follows the commits of earlier statements (on object stores a statement does not wait for the
+    /// version checksum of its commit), and returns what went wrong there. For the end of a program; what is not waited
+    /// for may be lost with it, and nothing needs it.
+    pub async fn settle(&self) -> Vec<String> {
+        self.shared.later.finish().await
+    }
+
+    pub(crate) fn later(&self) -> &Later {
+        &self.shared.later
+    }
+
+    pub(crate) fn storage(&self) -> StorageFactory {
+        self.reached()
+            .as_ref()
+            .unwrap_or(&self.shared.storage)
+            .clone()
+    }
+
+    /// Object stores are reached with the settings that there are now, and nothing of what was read of tables is kept.
+    pub(crate) fn reach_anew(&self) {
+        let options: Vec<(String, String)> = self.read_conf(|conf| {
+            conf.explicit()
+                .filter(|(key, _)| is_cloud_option(key))
+                .map(|(key, value)| (key.to_owned(), value.to_owned()))
+                .collect()
+        });
+        *self.reached() = Some(self.shared.storage.clone().with_cloud_options(options));
+        self.refresh();
+    }
+
+    fn reached(&self) -> std::sync::MutexGuard<'_, Option<StorageFactory>> {
+        self.shared
+            .reached
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn clock(&self) -> &Arc<dyn Clock> {

@@ -116,7 +116,7 @@ impl TableRoot {
     /// `abfss://WORKSPACE@onelake.dfs.fabric.microsoft.com/ITEM/Tables/t`.
     ///
     /// # Errors
-    /// A scheme without a backend, a URL without bucket or container, a web address with a query.
+    /// A scheme without a backend, a URL without bucket or container or with credentials, a web address with a query.
     pub fn parse(location: &str) -> Result<TableRoot> {
         let Some((written, rest)) = split_scheme(location) else {
             return Ok(TableRoot::new(Scheme::File, &absolute_local(location)));
@@ -129,6 +129,11 @@ impl TableRoot {
             Some(Scheme::Memory) => Ok(TableRoot::new(Scheme::Memory, strip_authority(rest))),
             Some(scheme) => {
                 let (authority, path) = authority_of(rest).ok_or_else(|| no_bucket(location))?;
+                if let Some((user, bucket)) = authority.rsplit_once('@')
+                    && user.contains(':')
+                {
+                    return Err(with_secrets(written, bucket, path));
+                }
                 Ok(TableRoot {
                     scheme,
                     prefix: format!("{}://{authority}", written.to_lowercase()),
@@ -303,6 +308,17 @@ fn no_bucket(location: &str) -> DeltaError {
     )
     .with_path(location)
     .with_hint("s3://BUCKET/PATH, abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PATH")
+}
+
+/// The error for a location with a user and a password, which it does not repeat.
+fn with_secrets(scheme: &str, bucket: &str, path: &str) -> DeltaError {
+    let location = format!("{scheme}://{bucket}{path}");
+    DeltaError::unclassed(
+        "java.lang.IllegalArgumentException",
+        format!("The location {location} was given with credentials in it"),
+    )
+    .with_path(location)
+    .with_hint("give credentials as options (aws_access_key_id, aws_secret_access_key) or variables, and the location without them")
 }
 
 fn absolute_local(path: &str) -> String {

@@ -18,8 +18,14 @@ use crate::{pipe, prompt, terminal};
 /// Run the command.
 pub async fn run(common: &Common, options: Sql) -> Result<(), Failed> {
     let engine = Engine::open(common)?;
+    let outcome = statements(&engine, common, options).await;
+    engine.close().await;
+    outcome
+}
+
+async fn statements(engine: &Engine, common: &Common, options: Sql) -> Result<(), Failed> {
     if options.pipe {
-        return pipe::run(&engine).await;
+        return pipe::run(engine).await;
     }
     let show = ShowOptions {
         rows: options.rows,
@@ -45,13 +51,13 @@ pub async fn run(common: &Common, options: Sql) -> Result<(), Failed> {
     } else if let Some(file) = &options.file {
         script::steps(&read(file)?)
     } else if terminal::input_is_terminal() {
-        return prompt::run(&engine, &mut parameters, printer, &progress).await;
+        return prompt::run(engine, &mut parameters, printer, &progress).await;
     } else {
         script::steps(&read(Path::new("-"))?)
     };
     let echo = options.file.is_some() && !common.quiet;
     let run = Run {
-        engine: &engine,
+        engine,
         printer,
         progress,
         echo,

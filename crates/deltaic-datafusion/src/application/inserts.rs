@@ -7,9 +7,9 @@ use datafusion::common::not_impl_err;
 use datafusion::error::Result;
 use datafusion::logical_expr::dml::InsertOp;
 use datafusion::physical_plan::ExecutionPlan;
-use deltaic_log::transaction::CommitContext;
 
 use super::checks::table_checks;
+use super::commit_context;
 use super::exec::StatementExec;
 use crate::context::WriteContext;
 use crate::error::wrap;
@@ -45,7 +45,7 @@ impl InsertPlanner for Inserts {
                 zone.clone(),
             );
             let run = async move {
-                let commit = CommitContext::default();
+                let commit = commit_context();
                 let mut ctx = WriteContext::new(&state, &commit);
                 ctx.zone = zone;
                 let Some(input) = inputs.into_iter().next() else {

@@ -74,7 +74,7 @@ impl ExtensionPlanner for DeltaExtensionPlanner {
 }
 
 async fn run(state: &SessionState, node: DeltaDmlNode) -> Result<u64> {
-    let commit = deltaic_log::transaction::CommitContext::default();
+    let commit = super::commit_context();
     let mut ctx = crate::context::WriteContext::new(state, &commit);
     ctx.zone = node.provider.zone().clone();
     let snapshot = node.provider.snapshot();

@@ -11,6 +11,7 @@ use deltaic_protocol::file_name;
 use deltaic_protocol::timestamp::Zone;
 use deltaic_storage::{PutOutcome, TableStore};
 
+use super::Later;
 use crate::Version;
 use crate::ids::{Ids, RandomIds};
 
@@ -65,6 +66,8 @@ pub struct CommitContext {
     pub max_attempts: u32,
     /// Write a version checksum after the commit.
     pub write_checksum: bool,
+    /// Where the writing of a checksum goes on behind the commit's back, on object stores; the commit waits for it if `None`.
+    pub later: Option<Later>,
     /// Write a checkpoint and clean the log when it is time.
     pub write_checkpoint: bool,
 }
@@ -81,6 +84,7 @@ impl Default for CommitContext {
             table_name: None,
             max_attempts: 10_000_000,
             write_checksum: true,
+            later: None,
             write_checkpoint: true,
         }
     }

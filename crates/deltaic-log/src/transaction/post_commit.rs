@@ -6,6 +6,7 @@ use std::sync::Arc;
 use deltaic_protocol::error::Result;
 
 use super::CommitContext;
+use crate::Version;
 use crate::checksum::{ChecksumInput, MAX_FILES, VersionChecksum, write_checksum};
 use crate::maintain::{checkpoint, clean};
 use crate::snapshot::Snapshot;
@@ -19,19 +20,29 @@ pub(super) struct Done<'a> {
     pub(super) large: bool,
 }
 
-/// Does what is due and returns what went wrong.
+/// Does what is due and returns what went wrong. A checksum goes to a store on the network behind the commit's back, if the
+/// context has a place for that.
 pub(super) async fn run(done: &Done<'_>, context: &CommitContext) -> Vec<String> {
     let mut warnings = Vec::new();
-    let mut note = |what: &str, result: Result<()>| {
-        if let Err(e) = result {
-            warnings.push(format!(
-                "{what} of version {} failed: {e}",
-                done.snapshot.version()
-            ));
-        }
-    };
+    let version = done.snapshot.version();
+    let mut note = |what: &str, result: Result<()>| warnings.extend(failed(what, version, result));
     if context.write_checksum {
-        note("the checksum", checksum(done).await);
+        let store = done.snapshot.store().clone();
+        let remote = store.root().scheme().is_cloud();
+        match (checksum(done).await, &context.later) {
+            (Ok(checksum), Some(later)) if remote => {
+                let write = async move {
+                    let written = write_checksum(&store, version, &checksum).await;
+                    failed("the checksum", version, written)
+                };
+                later.begin(write).await;
+            }
+            (Ok(checksum), _) => note(
+                "the checksum",
+                write_checksum(&store, version, &checksum).await,
+            ),
+            (Err(e), _) => note("the checksum", Err(e)),
+        }
     }
     if context.write_checkpoint && (done.large || is_due(done.snapshot)) {
         let now = context.clock.now_ms();
@@ -48,13 +59,18 @@ pub(super) async fn run(done: &Done<'_>, context: &CommitContext) -> Vec<String>
     warnings
 }
 
+fn failed(what: &str, version: Version, result: Result<()>) -> Option<String> {
+    let error = result.err()?;
+    Some(format!("{what} of version {version} failed: {error}"))
+}
+
 fn is_due(snapshot: &Snapshot) -> bool {
     // A text that is no number stands for the default: a bad property must not end in a log without checkpoints.
     let interval = snapshot.config().checkpoint_interval().unwrap_or(10);
     snapshot.version() > 0 && interval > 0 && snapshot.version() % interval == 0
 }
 
-async fn checksum(done: &Done<'_>) -> Result<()> {
+async fn checksum(done: &Done<'_>) -> Result<VersionChecksum> {
     let snapshot = done.snapshot;
     let summary = snapshot.summary().await?;
     let few = usize::try_from(summary.num_files).is_ok_and(|n| n <= MAX_FILES);
@@ -63,7 +79,7 @@ async fn checksum(done: &Done<'_>) -> Result<()> {
     } else {
         None
     };
-    let checksum = VersionChecksum::new(&ChecksumInput {
+    Ok(VersionChecksum::new(&ChecksumInput {
         txn_id: &done.txn_id,
         summary: &summary,
         files: files.as_deref(),
@@ -73,6 +89,5 @@ async fn checksum(done: &Done<'_>) -> Result<()> {
         metadata: snapshot.metadata(),
         protocol: snapshot.protocol(),
         deletion_vectors: snapshot.config().supports("deletionVectors"),
-    });
-    write_checksum(snapshot.store(), snapshot.version(), &checksum).await
+    }))
 }

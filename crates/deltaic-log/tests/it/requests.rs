@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use deltaic_log::{CommitContext, Operation, Snapshot, Transaction};
+use deltaic_log::{CommitContext, Later, Operation, Snapshot, Transaction};
 use deltaic_protocol::action::{Metadata, Protocol};
 use deltaic_storage::cloud::CloudBackend;
 use deltaic_storage::hook::{OpKind, RequestCounter};
@@ -130,4 +130,33 @@ async fn an_append_to_a_held_table_is_one_look_for_newer_commits_and_one_put() {
     assert_eq!(counter.of_kind(OpKind::List), 1, "{counts:?}");
     assert_eq!(counter.of_kind(OpKind::Write), 2, "{counts:?}");
     assert_eq!(counter.total(), 3, "{counts:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_checksum_is_not_waited_for() {
+    let (written, counter) = table(3).await;
+    let context = CommitContext {
+        later: Some(Later::default()),
+        ..CommitContext::default()
+    };
+    let checksum = |version: i64| format!("{version:020}.crc");
+    counter.reset();
+    let start = Instant::now();
+    let newest = written.update().await.unwrap();
+    let done = append(&newest, "new.parquet", &context).await.unwrap();
+    assert_eq!(trips(start), 2, "{:?}", counter.snapshot());
+    let log = newest.store().log();
+    assert_eq!(log.stat(&checksum(4)).await.unwrap(), None);
+    // A second commit does not wait for the first one's either, and has the totals at hand.
+    let start = Instant::now();
+    append(&done.snapshot, "next.parquet", &context)
+        .await
+        .unwrap();
+    assert_eq!(trips(start), 1, "{:?}", counter.snapshot());
+    let warnings = context.later.unwrap().finish().await;
+    assert_eq!(warnings, Vec::<String>::new());
+    for version in [4, 5] {
+        let there = log.stat(&checksum(version)).await.unwrap();
+        assert!(there.is_some(), "{version}");
+    }
 }

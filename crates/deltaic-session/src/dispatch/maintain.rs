@@ -132,7 +132,7 @@ async fn inventory_rows(
             {
                 let snapshot = Snapshot::load(table, None).await?;
                 let storage = cx.session.storage();
-                return deltaic_maintenance::inventory::rows(storage, manifest, &snapshot).await;
+                return deltaic_maintenance::inventory::rows(&storage, manifest, &snapshot).await;
             }
             // The reference looks for a Delta table here and says so where there is none.
             match resolve::lookup(cx, &texts).await? {

@@ -3,6 +3,8 @@
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_sql::ast::{Reset, Set};
 
+use deltaic_storage::cloud::is_cloud_option;
+
 use crate::conf::SessionConf;
 use crate::context::Context;
 use crate::result::{SqlResult, Value, text_columns};
@@ -41,6 +43,9 @@ pub(super) async fn set(cx: &Context, set: &Set) -> Result<SqlResult> {
         }
         Set::Value { key, value } => {
             cx.session.write_conf(|conf| conf.set(key, value))?;
+            if is_cloud_option(key) {
+                cx.session.reach_anew();
+            }
             answer(&[row(&[key, value])])
         }
         Set::TimeZone(zone) => {
@@ -69,6 +74,9 @@ pub(super) fn reset(cx: &Context, reset: &Reset) -> Result<SqlResult> {
             Ok(())
         }
     })?;
+    if reset.key.as_deref().is_none_or(is_cloud_option) {
+        cx.session.reach_anew();
+    }
     Ok(SqlResult::empty())
 }
 

@@ -37,6 +37,34 @@ async fn set_answers_key_and_value() {
     );
 }
 
+/// A server that is not there tells by its address which settings a statement has used.
+#[tokio::test]
+async fn settings_of_object_stores_hold_from_the_next_statement_on() {
+    let w = Warehouse::new();
+    w.all(&[
+        "SET fs.s3a.access.key = k",
+        "SET spark.hadoop.fs.s3a.secret.key = s",
+        "SET aws_region = us-east-1",
+        "SET aws_allow_http = true",
+        "SET aws_retry_timeout = 100ms",
+    ])
+    .await;
+    let read = "SELECT * FROM delta.`s3://b/t`";
+    for port in [9, 19] {
+        w.ok(&format!("SET fs.s3a.endpoint = http://127.0.0.1:{port}"))
+            .await;
+        let text = w.fails(read).await.text().to_owned();
+        assert!(text.contains(&format!("127.0.0.1:{port}/")), "{text}");
+    }
+    w.all(&[
+        "RESET fs.s3a.endpoint",
+        "SET aws_endpoint = http://127.0.0.1:29",
+    ])
+    .await;
+    let text = w.fails(read).await.text().to_owned();
+    assert!(text.contains("127.0.0.1:29/"), "{text}");
+}
+
 #[tokio::test]
 async fn a_wrong_value_is_refused() {
     let w = Warehouse::new();

@@ -32,6 +32,15 @@ const REGION: &[&str] = &[
 /// Names of refusals of credentials that were good once.
 const EXPIRED: &[&str] = &["ExpiredToken", "InvalidToken", "TokenRefreshRequired"];
 
+/// Names of refusals of credentials that are not known.
+const WRONG: &[&str] = &[
+    "AuthenticationFailed",
+    "InvalidAccessKeyId",
+    "InvalidAuthenticationInfo",
+    "RequestTimeTooSkewed",
+    "SignatureDoesNotMatch",
+];
+
 /// Exception and hint of a refusal.
 fn of_refusal(refusal: &Refusal) -> (&'static str, &'static str) {
     let code = refusal.code.as_str();
@@ -42,6 +51,7 @@ fn of_refusal(refusal: &Refusal) -> (&'static str, &'static str) {
         ),
         300..=399 => (IO, REGION_HINT),
         _ if REGION.contains(&code) => (IO, REGION_HINT),
+        401 | 403 if WRONG.contains(&code) => (DENIED, WRONG_HINT),
         401 | 403 => (
             DENIED,
             "the credentials may not do this here: check their policy (reading a table needs the right to list), and that they \
@@ -60,6 +70,7 @@ const BUCKET_HINT: &str =
     "check the name of the bucket or container, and that the endpoint and region are its own";
 const DENIED: &str = "java.nio.file.AccessDeniedException";
 const IO: &str = "java.io.IOException";
+const WRONG_HINT: &str = "the credentials are not accepted: check account or access key, secret, token, and this machine's clock";
 const METADATA: &str = "169.254.169.254";
 const NO_CREDENTIALS: &str = "no credentials were given, and this machine has none of its own: set aws_access_key_id and \
                               aws_secret_access_key, aws_profile, or azure_storage_account_key and its kind, as options or as \
@@ -85,14 +96,14 @@ pub(super) fn to_delta(operation: &str, place: &str, error: &Error) -> DeltaErro
             .with_hint(BUCKET_HINT);
         }
         Error::NotFound { .. } => return not_found(place).with_hint(BUCKET_HINT),
+        Error::PermissionDenied { .. } if WRONG.iter().any(|code| text.contains(code)) => {
+            (DENIED, WRONG_HINT)
+        }
         Error::PermissionDenied { .. } => (
             DENIED,
             "the credentials may not do this here: check their policy, and that they have not expired",
         ),
-        Error::Unauthenticated { .. } => (
-            DENIED,
-            "the credentials are not accepted: check key, secret, token and clock",
-        ),
+        Error::Unauthenticated { .. } => (DENIED, WRONG_HINT),
         _ => refusal(error).map_or(
             (
                 IO,

@@ -12,18 +12,19 @@ use super::settings::{Settings, invalid};
 /// variable of the environment with it (`AWS_RETRY_TIMEOUT`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Limits {
-    /// `retry_timeout`: how long an operation may take with all its repetitions; 60 seconds.
+    /// `retry_timeout`: how long an operation may take with all its repetitions; 180 seconds, as object_store has it.
     pub patience: Duration,
     /// `max_retries`: repetitions of a request that was refused or failed for now; 8.
     pub retries: usize,
-    /// `timeout`: how long one request may take; object_store's 30 seconds, or half of `retry_timeout` where that is less.
+    /// `timeout`: how long one request may take; object_store's 30 seconds, or a quarter of `retry_timeout` where that is
+    /// less: a request that nobody answers is made again before the time is over.
     pub request: Option<Duration>,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Limits {
-            patience: Duration::from_secs(60),
+            patience: Duration::from_secs(180),
             retries: 8,
             request: None,
         }
@@ -80,7 +81,7 @@ impl Limits {
 
     /// One request's time.
     pub(super) fn request(&self) -> Duration {
-        self.request.unwrap_or(REQUEST.min(self.patience / 2))
+        self.request.unwrap_or(REQUEST.min(self.patience / 4))
     }
 
     /// The wait before our own further try (the first has number 0) of something that began at `began`; nothing where no
@@ -195,7 +196,7 @@ mod tests {
         let limits = of("azure", &[("azure_timeout", "90s")], &[]).unwrap();
         assert_eq!(limits.request(), Duration::from_secs(90));
         let limits = of("azure", &[("retry_timeout", "4s")], &[]).unwrap();
-        assert_eq!(limits.request(), Duration::from_secs(2));
+        assert_eq!(limits.request(), Duration::from_secs(1));
     }
 
     #[test]
@@ -205,7 +206,7 @@ mod tests {
             ("fs.s3a.attempts.maximum", "3"),
         ];
         let limits = of("aws", &options, &[("AZURE_MAX_RETRIES", "1")]).unwrap();
-        assert_eq!((limits.patience.as_secs(), limits.retries), (60, 2));
+        assert_eq!((limits.patience.as_secs(), limits.retries), (180, 2));
         let limits = of("azure", &options, &[]).unwrap();
         assert_eq!((limits.patience.as_secs(), limits.retries), (1, 8));
     }

@@ -130,18 +130,23 @@ fn is_bare_option(name: &str) -> bool {
 
 /// The error of a client that cannot be made from the options that there are.
 pub(super) fn refused(place: &str, settings: &Settings, error: object_store::Error) -> DeltaError {
+    let text = settings.hide(&without_secrets(&error.to_string()));
+    let hint = match text.contains("Account must be specified") {
+        true => {
+            "set azure_storage_account_name, or name the account in the location: \
+             abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PATH"
+        }
+        false => {
+            "credentials come from AWS_* or AZURE_* variables, or from options of the same names"
+        }
+    };
     DeltaError::unclassed(
         "java.io.IOException",
-        format!(
-            "Cannot open {place}: {}",
-            settings.hide(&without_secrets(&error.to_string()))
-        ),
+        format!("Cannot open {place}: {text}"),
     )
     .with_kind(ErrorKind::Storage)
     .with_path(place)
-    .with_hint(
-        "credentials come from AWS_* or AZURE_* variables, or from options of the same names",
-    )
+    .with_hint(hint)
 }
 
 #[cfg(test)]

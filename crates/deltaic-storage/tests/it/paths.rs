@@ -181,3 +181,16 @@ fn other_web_addresses_are_refused_and_signatures_are_not_repeated() {
     assert!(!format!("{error:?} {error} {:?} {:?}", error.path(), error.hint()).contains("SECRET"));
     assert!(error.hint().unwrap().contains("azure_storage_sas_key"));
 }
+
+#[test]
+fn credentials_in_a_location_are_refused_and_not_repeated() {
+    for location in ["s3://AKID:SECRET@b/t", "s3a://AKID:SEC@RET@b/t"] {
+        let error = TableRoot::parse(location).unwrap_err();
+        let told = format!("{error:?} {error} {:?} {:?}", error.path(), error.hint());
+        assert!(!told.contains("SEC") && !told.contains("RET"), "{told}");
+        assert!(error.hint().unwrap().contains("aws_secret_access_key"));
+    }
+    // The container of an account is no password.
+    let root = TableRoot::parse("abfss://c@acc.dfs.core.windows.net/t").unwrap();
+    assert_eq!(root.bucket().container, "c");
+}

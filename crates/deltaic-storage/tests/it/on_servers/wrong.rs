@@ -189,7 +189,7 @@ async fn credentials_that_are_wrong() {
         server,
         tries: ALL,
         java: DENIED,
-        hint: "credentials",
+        hint: "not accepted",
     };
     check("a wrong key on Azure", case, &honest).await;
     let unknown = Answer::s3(
@@ -204,7 +204,7 @@ async fn credentials_that_are_wrong() {
         unknown,
         ALL,
         DENIED,
-        "credentials",
+        "not accepted",
     )
     .await;
     let wrong = Answer::s3(
@@ -219,7 +219,7 @@ async fn credentials_that_are_wrong() {
         wrong,
         ALL,
         DENIED,
-        "credentials",
+        "not accepted",
     )
     .await;
 }
