@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: measurements through one held session, over the pipe of `deltaic sql --pipe`, so that what is
 //! timed is the statement and not the start of a process.
 
+mod latency;
 mod pipe;
 mod requests;
 mod scenarios;
@@ -24,6 +25,9 @@ pub struct Options {
     /// Count requests on an S3 server instead, beside deltalake.
     #[arg(long)]
     requests: bool,
+    /// Scan a table of 1 GiB on an S3 server with and without a latency of 50 ms instead.
+    #[arg(long)]
+    latency: bool,
     /// Print the names of the scenarios and stop.
     #[arg(long)]
     list: bool,
@@ -34,6 +38,9 @@ pub fn run(options: &Options) -> Outcome {
     let known = scenarios::ALL;
     if options.requests {
         return requests::run(options.release);
+    }
+    if options.latency {
+        return latency::run(options.release);
     }
     if options.list {
         for scenario in known {

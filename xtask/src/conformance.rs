@@ -60,7 +60,7 @@ pub fn run(options: &Options) -> Outcome {
         program.args(["--show", &show.to_string()]);
     }
     match options.store.as_deref() {
-        Some("s3" | "azure" | "onelake") => emulators::serve(|variables| {
+        Some("s3" | "azure" | "onelake") => emulators::serve(&emulators::DEFAULT, |variables| {
             program.envs(variables);
             step("conformance", &mut program)
         }),

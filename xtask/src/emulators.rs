@@ -7,6 +7,8 @@ mod place;
 mod process;
 mod servers;
 
+pub use servers::DEFAULT;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -98,8 +100,8 @@ fn with_servers(choice: &Choice, command: &[String]) -> Outcome {
 }
 
 /// Does something while the default servers run, with the variables that name them.
-pub fn serve(work: impl FnOnce(BTreeMap<String, String>) -> Outcome) -> Outcome {
-    let wanted = servers::DEFAULT
+pub fn serve(names: &[&str], work: impl FnOnce(BTreeMap<String, String>) -> Outcome) -> Outcome {
+    let wanted = names
         .iter()
         .map(|name| servers::named(name))
         .collect::<Outcome<Vec<_>>>()?;

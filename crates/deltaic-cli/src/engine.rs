@@ -6,6 +6,7 @@ use std::time::Duration;
 use deltaic_command::Profile;
 use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
 use deltaic_session::{Session, SessionBuilder, SqlResult};
+use deltaic_storage::cloud::{is_known_option, similar_option};
 use serde_json::{Map, Value};
 
 use crate::arguments::{Common, ProfileName};
@@ -32,6 +33,15 @@ impl Engine {
             ProfileName::Delta40 => Profile::Delta40,
         };
         builder.conf = common.settings.clone();
+        for (name, _) in &common.storage_options {
+            if !is_known_option(name) {
+                let instead = similar_option(name)
+                    .map_or_else(String::new, |known| format!("; did you mean {known}?"));
+                terminal::complain(&format!(
+                    "note: no option of object stores is called {name}{instead}\n"
+                ));
+            }
+        }
         let options = common.storage_options.iter().cloned();
         builder.storage = builder.storage.with_cloud_options(options);
         Ok(Self {

@@ -28,6 +28,7 @@ mod azure;
 mod deletes;
 mod dynamo;
 mod failure;
+mod known;
 mod limits;
 mod listing;
 mod lock;
@@ -48,6 +49,7 @@ use std::sync::Arc;
 use deltaic_protocol::error::Result;
 use object_store::ObjectStore;
 
+pub use known::{is_known_option, similar_option};
 pub use lock::{CommitLock, LockEntry};
 pub use options::is_cloud_option;
 pub use settings::CloudOptions;

@@ -65,30 +65,14 @@ os._exit(0)
 
 /// Count everything, and print a table in Markdown.
 pub fn run(release: bool) -> Outcome {
-    let deltaic = build_deltaic(release)?;
-    step(
-        "build the counting proxy",
-        &mut cargo(["build", "--workspace", "--bin", "requests"]),
-    )?;
-    let counter = target_folder().join("debug").join("requests");
-    let folder = target_folder().join("bench").join("requests");
-    fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let peer = reference("delta-4.3")?;
-    emulators::serve(|variables| {
-        let server = variables.get("DELTAIC_TEST_S3").ok_or("no S3 server")?;
-        // As at AWS, whose conditional put is not probed.
-        let server = format!("{server} aws_conditional_put=etag");
-        let run = Bench {
-            deltaic,
-            counter,
-            folder,
-            server,
-        };
+    Bench::serve(release, &emulators::DEFAULT, |run| {
         run.all(|| peer.python())
     })
 }
 
-struct Bench {
+/// The programs, and a server that they talk to through the proxy.
+pub(super) struct Bench {
     deltaic: PathBuf,
     counter: PathBuf,
     folder: PathBuf,
@@ -96,6 +80,35 @@ struct Bench {
 }
 
 impl Bench {
+    /// Builds the programs and starts servers for a run.
+    pub(super) fn serve(
+        release: bool,
+        servers: &[&str],
+        run: impl FnOnce(&Bench) -> Outcome,
+    ) -> Outcome {
+        let deltaic = build_deltaic(release)?;
+        let mut build = cargo(["build", "--workspace", "--bin", "requests"]);
+        if release {
+            build.arg("--release");
+        }
+        step("build the counting proxy", &mut build)?;
+        let profile = if release { "release" } else { "debug" };
+        let counter = target_folder().join(profile).join("requests");
+        let folder = target_folder().join("bench").join("requests");
+        fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        emulators::serve(servers, |variables| {
+            let server = variables.get("DELTAIC_TEST_S3").ok_or("no S3 server")?;
+            // As at AWS, whose conditional put is not probed.
+            let server = format!("{server} aws_conditional_put=etag");
+            run(&Bench {
+                deltaic,
+                counter,
+                folder,
+                server,
+            })
+        })
+    }
+
     fn all(&self, python: impl Fn() -> Command) -> Outcome {
         let fill = format!(
             "CREATE TABLE @ (id BIGINT) USING delta TBLPROPERTIES ('delta.enableDeletionVectors' = 'false'); {}",
@@ -112,7 +125,7 @@ impl Bench {
             let ours = self.ours("deltaic", statement, Some("ours"))?;
             let mut command = python();
             command.args(["-c", PEER, "peer", expression]);
-            let peers = self.counted(&mut command, "peer")?;
+            let peers = self.through(&command, "peer", 0)?;
             println!("| {title} | {} | {} |", shown(&ours), shown(&peers));
         }
         Ok(())
@@ -120,6 +133,19 @@ impl Bench {
 
     /// A fresh process of Deltaic; through the proxy where the counts have a name.
     fn ours(&self, table: &str, sql: &str, counts: Option<&str>) -> Outcome<Value> {
+        let mut command = self.command(table, sql);
+        match counts {
+            Some(name) => self.through(&command, name, 0),
+            None => {
+                command.env("DELTAIC_TEST_S3", &self.server);
+                quiet(&mut command)?;
+                Ok(Value::Null)
+            }
+        }
+    }
+
+    /// A process of Deltaic that runs statements on a table, `@` in them.
+    pub(super) fn command(&self, table: &str, sql: &str) -> Command {
         // The program gets its options from the variable that the proxy has changed.
         let script = "set -e; o=(); for p in $DELTAIC_TEST_S3; do case $p in location=*) l=${p#location=};; \
                       *) o+=(--storage-option \"$p\");; esac; done; \
@@ -130,19 +156,14 @@ impl Bench {
             .arg(&self.deltaic)
             .arg(self.folder.join("warehouse"))
             .args([sql, table]);
-        match counts {
-            Some(name) => self.counted(&mut command, name),
-            None => {
-                command.env("DELTAIC_TEST_S3", &self.server);
-                quiet(&mut command)?;
-                Ok(Value::Null)
-            }
-        }
+        command
     }
 
-    fn counted(&self, command: &mut Command, name: &str) -> Outcome<Value> {
+    /// Runs a command before a proxy that keeps every request waiting for so long, and returns its counts.
+    pub(super) fn through(&self, command: &Command, name: &str, latency_ms: u32) -> Outcome<Value> {
         let counts = self.folder.join(format!("{name}.json"));
         let mut through = Command::new(&self.counter);
+        through.env("DELTAIC_LATENCY_MS", latency_ms.to_string());
         through
             .env("DELTAIC_TEST_S3", &self.server)
             .arg("DELTAIC_TEST_S3")

@@ -129,3 +129,18 @@ fn a_wrong_command_line_ends_with_two() {
     assert_eq!(place.run(&["dance"]).status, 2);
     assert_eq!(place.run(&["--help"]).status, 0);
 }
+
+#[test]
+fn an_option_that_no_store_has_is_noted_and_its_value_is_not_told() {
+    let place = Place::empty();
+    let ended = place.run(&["sql", "--storage-option", "aws_regoin=hush", "SELECT 1"]);
+    assert_eq!(ended.status, 0, "{}", ended.err);
+    assert!(
+        ended.err.contains("did you mean aws_region?"),
+        "{}",
+        ended.err
+    );
+    assert!(!ended.err.contains("hush"), "{}", ended.err);
+    let known = ["sql", "--storage-option", "aws_region=x", "SELECT 1"];
+    assert_eq!(place.run(&known).err, "");
+}

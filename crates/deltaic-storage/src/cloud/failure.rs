@@ -41,6 +41,11 @@ const WRONG: &[&str] = &[
     "SignatureDoesNotMatch",
 ];
 
+/// Whether a refusal is about who asks, not about what may be done. Azure's emulator says so in its text alone.
+fn is_unknown(code: &str, message: &str) -> bool {
+    WRONG.iter().any(|wrong| code.contains(wrong)) || message.contains("failed to authenticate")
+}
+
 /// Exception and hint of a refusal.
 fn of_refusal(refusal: &Refusal) -> (&'static str, &'static str) {
     let code = refusal.code.as_str();
@@ -51,7 +56,7 @@ fn of_refusal(refusal: &Refusal) -> (&'static str, &'static str) {
         ),
         300..=399 => (IO, REGION_HINT),
         _ if REGION.contains(&code) => (IO, REGION_HINT),
-        401 | 403 if WRONG.contains(&code) => (DENIED, WRONG_HINT),
+        401 | 403 if is_unknown(code, &refusal.message) => (DENIED, WRONG_HINT),
         401 | 403 => (
             DENIED,
             "the credentials may not do this here: check their policy (reading a table needs the right to list), and that they \
@@ -96,7 +101,7 @@ pub(super) fn to_delta(operation: &str, place: &str, error: &Error) -> DeltaErro
             .with_hint(BUCKET_HINT);
         }
         Error::NotFound { .. } => return not_found(place).with_hint(BUCKET_HINT),
-        Error::PermissionDenied { .. } if WRONG.iter().any(|code| text.contains(code)) => {
+        Error::PermissionDenied { .. } if is_unknown(&text, &text) => {
             (DENIED, WRONG_HINT)
         }
         Error::PermissionDenied { .. } => (
