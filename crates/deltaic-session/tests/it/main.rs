@@ -2,6 +2,7 @@
 //! The session through its public doors: statements in, answers out.
 
 mod drops;
+mod field;
 mod helpers;
 mod inventory;
 mod lesson;

@@ -105,10 +105,6 @@ impl Raw {
         self.w.ok(&self.sql(statement)).await;
     }
 
-    pub async fn class(&self, statement: &str) -> String {
-        self.w.class(&self.sql(statement)).await
-    }
-
     /// Sets the time of a commit's file.
     pub fn date(&self, version: u64, millis: u64) {
         set_time(&self.log(&format!("{version:020}.json")), millis);
@@ -151,7 +147,13 @@ pub fn files(folder: &Path) -> Vec<String> {
                     walk(&path, root, found);
                 }
             } else {
-                found.push(path.strip_prefix(root).unwrap().to_str().unwrap().to_owned());
+                found.push(
+                    path.strip_prefix(root)
+                        .unwrap()
+                        .to_str()
+                        .unwrap()
+                        .to_owned(),
+                );
             }
         }
     }

@@ -22,7 +22,9 @@ async fn b083_statistics_cut_to_milliseconds_hide_no_row() {
             r#"{{"numRecords":1,"minValues":{{"ts":"2024-05-05T10:00:00.123{zone}"}},"maxValues":{{"ts":"2024-05-05T10:00:00.123{zone}"}},"nullCount":{{"ts":0}}}}"#
         );
         raw.commit(&[add_with("f.parquet", size, &stats)]);
-        let count = format!("SELECT count(*) FROM {T} WHERE ts > CAST('2024-05-05 10:00:00.123500' AS {kind})");
+        let count = format!(
+            "SELECT count(*) FROM {T} WHERE ts > CAST('2024-05-05 10:00:00.123500' AS {kind})"
+        );
         assert_eq!(raw.rows(&count).await, json!([[1]]), "{kind}");
         let most = format!("SELECT CAST(max(ts) AS STRING), CAST(min(ts) AS STRING) FROM {T}");
         let exact = "2024-05-05 10:00:00.123999";
@@ -80,7 +82,11 @@ async fn b086_decimals_with_an_exponent_are_read() {
         size,
         r#"{"numRecords":1,"minValues":{"d":1.5E+6},"maxValues":{"d":1.5E+6},"nullCount":{"d":0}}"#,
     )]);
-    for (condition, count) in [("d = 1500000", 1), ("d > 1500000", 0), ("d >= 1499999.5", 1)] {
+    for (condition, count) in [
+        ("d = 1500000", 1),
+        ("d > 1500000", 0),
+        ("d >= 1499999.5", 1),
+    ] {
         let sql = format!("SELECT count(*) FROM {T} WHERE {condition}");
         assert_eq!(raw.rows(&sql).await, json!([[count]]), "{condition}");
     }
@@ -135,7 +141,11 @@ async fn b012_b092_damaged_statistics_are_none() {
         raw.commit(&[add_with("f.parquet", size, stats)]);
         for (condition, count) in [("x > 5", 1), ("x IS NULL", 0), ("x IS NOT NULL", 2)] {
             let sql = format!("SELECT count(*) FROM {T} WHERE {condition}");
-            assert_eq!(raw.rows(&sql).await, json!([[count]]), "{stats}: {condition}");
+            assert_eq!(
+                raw.rows(&sql).await,
+                json!([[count]]),
+                "{stats}: {condition}"
+            );
         }
         let all = format!("SELECT count(*), max(x) FROM {T}");
         assert_eq!(raw.rows(&all).await, json!([[2, 9]]), "{stats}");
@@ -207,9 +217,13 @@ async fn b097_b099_aggregates_with_deleted_rows_filters_and_limits() {
         "DELETE FROM t WHERE x = 3 OR x IS NULL",
     ])
     .await;
-    assert_eq!(actions(&w, "t", 2, "add")[0]["deletionVector"]["cardinality"], 2);
     assert_eq!(
-        w.rows("SELECT count(*), count(x), min(x), max(x) FROM t").await,
+        actions(&w, "t", 2, "add")[0]["deletionVector"]["cardinality"],
+        2
+    );
+    assert_eq!(
+        w.rows("SELECT count(*), count(x), min(x), max(x) FROM t")
+            .await,
         json!([[2, 2, 1, 2]])
     );
     assert_eq!(
@@ -217,7 +231,8 @@ async fn b097_b099_aggregates_with_deleted_rows_filters_and_limits() {
         json!([[1]])
     );
     assert_eq!(
-        w.rows("SELECT count(*) FROM (SELECT * FROM t LIMIT 1)").await,
+        w.rows("SELECT count(*) FROM (SELECT * FROM t LIMIT 1)")
+            .await,
         json!([[1]])
     );
     assert_eq!(
@@ -229,9 +244,11 @@ async fn b097_b099_aggregates_with_deleted_rows_filters_and_limits() {
 #[tokio::test]
 async fn b101_names_of_statistics_columns_are_identifiers() {
     let w = Warehouse::new();
-    w.ok("CREATE TABLE t (x INT, y INT, z STRUCT<z: INT>, n INT, bin BINARY) TBLPROPERTIES \
-          ('delta.dataSkippingStatsColumns' = 'x,`y`,z.`z`,bin')")
-        .await;
+    w.ok(
+        "CREATE TABLE t (x INT, y INT, z STRUCT<z: INT>, n INT, bin BINARY) TBLPROPERTIES \
+          ('delta.dataSkippingStatsColumns' = 'x,`y`,z.`z`,bin')",
+    )
+    .await;
     w.ok("INSERT INTO t VALUES (1, 2, named_struct('z', 3), 4, X'00')")
         .await;
     let adds = actions(&w, "t", 1, "add");
