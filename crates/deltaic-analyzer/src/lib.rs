@@ -37,6 +37,7 @@ pub use api::{
 pub use assign::{
     Assignment, InsertTarget, Inserted, analyze_insert, bind_update, null_of, store_assignment,
 };
+pub use kernels::variant_json::variant_json;
 pub use options::{AnalyzerOptions, Parameters};
 pub use resolver::{
     Relation, Resolver, TableFunctionArgument, TableRelation, Travel, ViewRelation,

@@ -14,7 +14,7 @@ use deltaic_protocol::schema::DataType;
 
 use crate::error::{Ours, internal};
 use crate::kernel::{Env, Kernel, Run};
-use crate::kernels::{arithmetic, cast, lambda, misc};
+use crate::kernels::{arithmetic, cast, lambda, misc, variant};
 use crate::node::{CastMode, Imp, Kind, Node, Op, SubqueryKind};
 use crate::types::{arrow_type, castable, is_float, is_integral};
 
@@ -248,6 +248,9 @@ fn lower_cast(child: &Node, to: &DataType, mode: CastMode, env: &Arc<Env>) -> Re
         return Ok(Expr::Cast(Cast::new(Box::new(inner), arrow_type(to))));
     }
     let (name, run): (_, Run) = match mode {
+        _ if *to == DataType::Variant => ("to_variant", variant::to_variant),
+        CastMode::Try if *from == DataType::Variant => ("try_variant_cast", variant::try_cast),
+        _ if *from == DataType::Variant => ("variant_cast", variant::cast),
         CastMode::Ansi => ("cast", cast::ansi),
         CastMode::Try => ("try_cast", cast::try_cast),
         CastMode::Insert => ("insert_cast", cast::insert),

@@ -5,7 +5,7 @@ use deltaic_protocol::{DeltaError, Result};
 
 use super::call::{Call, Entry, Nulls, P, cast, entry};
 use crate::error::quoted;
-use crate::kernels::{json, misc};
+use crate::kernels::{json, misc, variant, variant_path};
 use crate::names::pretty;
 use crate::node::{Imp, Kind, Node, Shown};
 use crate::types::{castable, shown};
@@ -78,6 +78,10 @@ pub const TABLE: &[Entry] = &[
     // JSON.
     entry("to_json", 1, 2, |c| {
         let first = c.args[0].clone();
+        if first.ty == DataType::Variant {
+            let c = c.inner(c.name, vec![first]);
+            return Ok(c.kernel("variant_to_json", variant::to_json, Str, Nulls::Args));
+        }
         if !matches!(
             first.ty,
             DataType::Struct(_) | DataType::Array(_) | DataType::Map(_)
@@ -112,6 +116,60 @@ pub const TABLE: &[Entry] = &[
             Nulls::Always,
         ))
     }),
+    // Variants.
+    entry("parse_json", 1, 1, |c| {
+        Ok(c.coerced(&[P::Str])?.fallible(
+            "parse_json",
+            variant::parse_json,
+            DataType::Variant,
+            Nulls::Args,
+        ))
+    }),
+    entry("try_parse_json", 1, 1, |c| {
+        Ok(c.coerced(&[P::Str])?.kernel(
+            "try_parse_json",
+            variant::try_parse_json,
+            DataType::Variant,
+            Nulls::Always,
+        ))
+    }),
+    entry("is_variant_null", 1, 1, |c| {
+        let c = variants(c)?;
+        Ok(c.kernel(
+            "is_variant_null",
+            variant::is_variant_null,
+            DataType::Boolean,
+            Nulls::Never,
+        ))
+    }),
+    entry("schema_of_variant", 1, 1, |c| {
+        let c = variants(c)?;
+        Ok(c.kernel(
+            "schema_of_variant",
+            variant::schema_of_variant,
+            Str,
+            Nulls::Args,
+        ))
+    }),
+    entry("to_variant_object", 1, 1, |c| {
+        if !matches!(
+            c.args[0].ty,
+            DataType::Struct(_) | DataType::Array(_) | DataType::Map(_)
+        ) {
+            return Err(DeltaError::new("DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION")
+                .param("sqlExpr", quoted(c.printed()))
+                .param("srcType", shown(&c.args[0].ty))
+                .param("targetType", shown(&DataType::Variant)));
+        }
+        Ok(c.kernel(
+            "to_variant",
+            variant::to_variant,
+            DataType::Variant,
+            Nulls::Args,
+        ))
+    }),
+    entry("variant_get", 2, 3, |c| variant_get(c, true)),
+    entry("try_variant_get", 2, 3, |c| variant_get(c, false)),
     // Casts that look like functions.
     entry("boolean", 1, 1, |c| as_cast(c, DataType::Boolean)),
     entry("tinyint", 1, 1, |c| as_cast(c, DataType::Byte)),
@@ -134,6 +192,46 @@ pub const TABLE: &[Entry] = &[
     entry("binary", 1, 1, |c| as_cast(c, DataType::Binary)),
     entry("string", 1, 1, |c| as_cast(c, Str)),
 ];
+
+/// The call if its first argument is a variant.
+fn variants(c: Call<'_>) -> Result<Call<'_>> {
+    let first = &c.args[0];
+    if matches!(first.ty, DataType::Variant | Void) {
+        return Ok(c);
+    }
+    Err(DeltaError::new("DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE")
+        .param("sqlExpr", quoted(c.printed()))
+        .param("paramIndex", super::call::ordinal(0))
+        .param("requiredType", "\"VARIANT\"")
+        .param("inputSql", crate::names::quoted_sql(first, c.options.zone))
+        .param("inputType", shown(&first.ty)))
+}
+
+/// `variant_get(v, path, type)`; the type is not shown, and VARIANT where it is left out.
+fn variant_get(c: Call<'_>, strict: bool) -> Result<Node> {
+    let ty = match c.args.len() {
+        3 => schema_of(&c.constant_text(2)?)?,
+        _ => DataType::Variant,
+    };
+    let c = variants(c)?;
+    let path = c.arg(1);
+    if let Some(text) = path.as_str() {
+        variant_path::parse(text, c.name)?;
+    }
+    let c = c
+        .inner(c.name, vec![c.arg(0), path])
+        .coerced(&[P::Any, P::Str])?;
+    let ty = crate::types::as_nullable(&ty);
+    Ok(match strict {
+        true => c.fallible("variant_get", variant::variant_get, ty, Nulls::Always),
+        false => c.kernel(
+            "try_variant_get",
+            variant::try_variant_get,
+            ty,
+            Nulls::Always,
+        ),
+    })
+}
 
 fn schema(c: Call<'_>) -> Node {
     let by = Node::string(c.options.schema.clone());

@@ -19,3 +19,7 @@ pub mod numbers;
 pub mod regex;
 pub mod strings;
 pub mod values;
+pub mod variant;
+pub mod variant_build;
+pub mod variant_json;
+pub mod variant_path;

@@ -1,5 +1,6 @@
 //! GROUP BY: keys by position, alias or expression, ALL, and the sets of ROLLUP, CUBE and GROUPING SETS.
 
+use chrono_tz::Tz;
 use deltaic_protocol::{DeltaError, Result};
 use sqlparser::ast::{Expr, GroupByExpr, GroupByWithModifier};
 
@@ -9,6 +10,7 @@ use crate::binder::{Binder, Cx};
 use crate::error::quoted;
 use crate::names::pretty;
 use crate::node::{Imp, Kind, Node, Shown};
+use crate::types::{has_variant, shown};
 
 /// The keys of a GROUP BY.
 #[derive(Clone, Debug, Default)]
@@ -97,7 +99,7 @@ impl Binder<'_> {
                     .param("index", n)
                     .param("aggExpr", pretty(&item.node, zone)));
             }
-            return Ok(item.node.clone());
+            return comparable(item.node.clone(), zone);
         }
         let node = dereferenced(self.expr(e, cx)?);
         if node.has_aggregate() {
@@ -105,8 +107,18 @@ impl Binder<'_> {
                 DeltaError::new("GROUP_BY_AGGREGATE").param("sqlExpr", quoted(pretty(&node, zone)))
             );
         }
-        Ok(node)
+        comparable(node, zone)
     }
+}
+
+/// A key if its values can be told equal: two variants that are may differ in their bytes.
+fn comparable(node: Node, zone: Tz) -> Result<Node> {
+    if has_variant(&node.ty) {
+        return Err(DeltaError::new("GROUP_EXPRESSION_TYPE_IS_NOT_ORDERABLE")
+            .param("sqlExpr", quoted(pretty(&node, zone)))
+            .param("dataType", shown(&node.ty)));
+    }
+    Ok(node)
 }
 
 impl Grouping {

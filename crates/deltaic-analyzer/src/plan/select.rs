@@ -10,6 +10,7 @@ use sqlparser::ast::{
 };
 
 use super::order::position;
+use super::set::check_distinct;
 use super::stars::Item;
 use crate::binder::{Around, Binder, Cx, Rel, Sight};
 use crate::error::{Ours, quoted};
@@ -235,6 +236,7 @@ impl Binder<'_> {
             }
         }
         if distinct {
+            check_distinct(&out.scope)?;
             let plan = LogicalPlanBuilder::from(out.plan)
                 .distinct()
                 .and_then(LogicalPlanBuilder::build)

@@ -10,7 +10,23 @@ use crate::binder::{Binder, Rel};
 use crate::error::{Ours, unsupported};
 use crate::function::call::{cast, ordinal};
 use crate::node::Node;
-use crate::types::{shown, widen};
+use crate::scope::Scope;
+use crate::types::{has_variant, shown, widen};
+
+/// Rows can be told equal if no column holds variants: two that are equal may differ in their bytes.
+///
+/// # Errors
+/// A column that holds variants.
+pub fn check_distinct(scope: &Scope) -> Result<()> {
+    match scope.columns.iter().find(|column| has_variant(&column.ty)) {
+        None => Ok(()),
+        Some(column) => Err(
+            DeltaError::new("UNSUPPORTED_FEATURE.SET_OPERATION_ON_VARIANT_TYPE")
+                .param("colName", format!("`{}`", column.attr.name))
+                .param("dataType", shown(&column.ty)),
+        ),
+    }
+}
 
 impl Binder<'_> {
     /// `left op right`.
@@ -100,6 +116,7 @@ impl Binder<'_> {
         let (l, r) = (renamed(&left)?, renamed(&right)?);
         let mut builder = LogicalPlanBuilder::from(l).union(r).ours()?;
         if !all {
+            check_distinct(&left.scope)?;
             builder = builder.distinct().ours()?;
         }
         let mut scope = left.scope;
@@ -126,6 +143,7 @@ impl Binder<'_> {
 
     fn semi(&self, left: Rel, right: Rel, kind: JoinType, all: bool) -> Result<Rel> {
         let (mut left, mut right) = (left, right);
+        check_distinct(&left.scope)?;
         if all {
             // The n-th of equal rows on one side answers to the n-th on the other.
             left = self.numbered(left)?;

@@ -13,9 +13,9 @@ pub fn ansi(from: &DataType, to: &DataType) -> bool {
         _ if from == to => true,
         (Void, _) => true,
         (Variant, _) => !matches!(to, YearMonthInterval { .. } | DayTimeInterval { .. }),
+        (_, Variant) => becomes_variant(from),
         (_, String) => true,
-        (String, _) => !matches!(to, Array(_) | Map(_) | Struct(_) | Void | Variant),
-        (_, Variant) => true,
+        (String, _) => !matches!(to, Array(_) | Map(_) | Struct(_) | Void),
         (Boolean, _) => is_numeric(to),
         (_, Boolean) => is_numeric(from),
         _ if is_numeric(from) && is_numeric(to) => true,
@@ -149,6 +149,18 @@ pub fn can_fail(from: &DataType, to: &DataType) -> bool {
             .iter()
             .zip(&y.fields)
             .any(|(f, g)| can_fail(&f.data_type, &g.data_type)),
+        _ => true,
+    }
+}
+/// Whether a cast makes variants of a type: objects come from `to_variant_object` alone.
+fn becomes_variant(from: &DataType) -> bool {
+    match from {
+        DataType::Array(array) => becomes_variant(&array.element_type),
+        DataType::Struct(_)
+        | DataType::Map(_)
+        | DataType::CalendarInterval
+        | DataType::YearMonthInterval { .. }
+        | DataType::DayTimeInterval { .. } => false,
         _ => true,
     }
 }

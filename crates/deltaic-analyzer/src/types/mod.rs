@@ -81,6 +81,17 @@ pub fn is_orderable(ty: &DataType) -> bool {
     }
 }
 
+/// Whether a type is VARIANT or holds it.
+pub fn has_variant(ty: &DataType) -> bool {
+    match ty {
+        DataType::Variant => true,
+        DataType::Array(a) => has_variant(&a.element_type),
+        DataType::Map(m) => has_variant(&m.key_type) || has_variant(&m.value_type),
+        DataType::Struct(s) => s.fields.iter().any(|f| has_variant(&f.data_type)),
+        _ => false,
+    }
+}
+
 /// Position in the order BYTE < SHORT < INT < BIGINT < FLOAT < DOUBLE; None for other types.
 pub fn precedence(ty: &DataType) -> Option<usize> {
     const ORDER: [DataType; 6] = [

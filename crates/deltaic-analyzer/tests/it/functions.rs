@@ -334,3 +334,47 @@ async fn aggregate_functions() {
         ]
     );
 }
+
+#[tokio::test]
+async fn functions_of_variants() {
+    values(&[
+        (
+            r#"to_json(parse_json('{"b":[true,null],"a":1.50}'))"#,
+            r#"{"a":1.5,"b":[true,null]}"#,
+        ),
+        (r#"to_json(parse_json('{"a":null,"b":{"c":null}}'))"#, r#"{"a":null,"b":{"c":null}}"#),
+        ("to_json(parse_json('1 and more'))", "1"),
+        (
+            "to_json(parse_json('[127, 128, 9223372036854775808, 1e2, 0.10]'))",
+            "[127,128,9223372036854775808,100.0,0.1]",
+        ),
+        ("try_parse_json('{') IS NULL", "true"),
+        ("is_variant_null(parse_json('null'))", "true"),
+        ("is_variant_null(parse_json(NULL))", "false"),
+        (r#"variant_get(parse_json('{"a":[1,"2"]}'), '$.a[1]', 'int')"#, "2"),
+        (r#"variant_get(parse_json('{"a b":{"c":3}}'), '$["a b"].c', 'bigint')"#, "3"),
+        (r#"variant_get(parse_json('{"a":1}'), '$.b', 'int') IS NULL"#, "true"),
+        (r#"variant_get(parse_json('{"a":null}'), '$.a', 'int') IS NULL"#, "true"),
+        (r#"try_variant_get(parse_json('{"a":"x"}'), '$.a', 'int') IS NULL"#, "true"),
+        (
+            r#"variant_get(parse_json('{"x":{"y":[1,2],"z":true}}'), '$.x', 'struct<y: array<int>, w: string>')"#,
+            "{[1, 2], null}",
+        ),
+        (
+            r#"variant_get(parse_json('{"x":1,"y":2}'), '$', 'map<string, double>')"#,
+            "{x -> 1.0, y -> 2.0}",
+        ),
+        (
+            r#"schema_of_variant(parse_json('{"a":1,"b":[1,2.5],"c":[{"x":1},{"y":"s"}],"d e":null}'))"#,
+            "OBJECT<a: BIGINT, b: ARRAY<DECIMAL(21,1)>, c: ARRAY<OBJECT<x: BIGINT, y: STRING>>, `d e`: VOID>",
+        ),
+        ("to_json(CAST(DATE '2020-01-02' AS VARIANT))", "\"2020-01-02\""),
+        (
+            "to_json(to_variant_object(named_struct('z', 1, 'a', array('x', NULL), 'm', map('k', 1.5))))",
+            r#"{"a":["x",null],"m":{"k":1.5},"z":1}"#,
+        ),
+        ("CAST(parse_json('\"2020-01-02\"') AS DATE)", "2020-01-02"),
+        ("try_cast(CAST(DATE '2020-01-02' AS VARIANT) AS INT) IS NULL", "true"),
+    ])
+    .await;
+}

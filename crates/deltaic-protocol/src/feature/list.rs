@@ -161,7 +161,7 @@ pub const FEATURES: &[TableFeature] = &[
     },
     TableFeature {
         enabled_by: Some(|e| e.schema.any_type(&|t| *t == DataType::Variant)),
-        ..reader_writer("variantType", READ)
+        ..reader_writer("variantType", BOTH)
     },
     reader_writer("variantType-preview", READ),
     TableFeature {

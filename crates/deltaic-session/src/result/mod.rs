@@ -10,7 +10,6 @@ mod show;
 mod tests;
 mod text;
 mod value;
-mod variant;
 
 use arrow::array::RecordBatch;
 use deltaic_protocol::error::Result;

@@ -214,7 +214,8 @@ fn variant_cell(
     };
     match (part("metadata"), part("value")) {
         (Some(metadata), Some(value)) => {
-            super::variant::json(&metadata, &value).map_or(Value::Null, Value::Variant)
+            deltaic_analyzer::variant_json(&metadata, &value, chrono_tz::Tz::UTC)
+                .map_or(Value::Null, Value::Variant)
         }
         _ => Value::Null,
     }

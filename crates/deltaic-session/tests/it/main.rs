@@ -11,4 +11,5 @@ mod parameters;
 mod processes;
 mod settings;
 mod tables;
+mod variants;
 mod views;
