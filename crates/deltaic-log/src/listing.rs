@@ -28,6 +28,17 @@ pub struct CheckpointFile {
     pub file: FileMeta,
 }
 
+/// A file that sums up several commits (protocol section "Log Compaction Files").
+#[derive(Debug, Clone, PartialEq)]
+pub struct CompactedFile {
+    /// The first version in it.
+    pub start: Version,
+    /// The last version in it.
+    pub end: Version,
+    /// Its entry.
+    pub file: FileMeta,
+}
+
 /// The files of a log folder. Each list ascends by version.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LogListing {
@@ -37,6 +48,8 @@ pub struct LogListing {
     pub checkpoints: Vec<CheckpointFile>,
     /// Version checksums.
     pub checksums: Vec<CommitFile>,
+    /// Compacted log files, by their first version and then by their last.
+    pub compacted: Vec<CompactedFile>,
 }
 
 impl LogListing {
@@ -56,6 +69,9 @@ impl LogListing {
             }
             LogFileName::Checksum { version } => {
                 return self.checksums.push(CommitFile { version, file });
+            }
+            LogFileName::Compacted { start, end } => {
+                return self.compacted.push(CompactedFile { start, end, file });
             }
             LogFileName::Checkpoint { version } => (version, CheckpointKind::Classic),
             LogFileName::MultiPartCheckpoint {

@@ -1,7 +1,7 @@
 //! Which files of the log make up a version (protocol sections "Delta Log Entries" and "Checkpoints").
 //!
-//! Pure: a listing in, a [`LogSegment`] or an error out. Zero-length checkpoints, multi-part sets with a missing part and
-//! compacted log files do not count.
+//! Pure: a listing in, a [`LogSegment`] or an error out. Zero-length checkpoints and multi-part sets with a missing part do not
+//! count. Compacted log files spare reading the commits that they sum up; they never stand in for a commit that is missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use deltaic_storage::{FileMeta, LOG_DIR, TableRoot};
 
 use crate::Version;
 use crate::checkpoint::{CheckpointFiles, CheckpointKind};
-use crate::listing::{CommitFile, LogListing};
+use crate::listing::{CommitFile, CompactedFile, LogListing};
 
 #[cfg(test)]
 mod tests;
@@ -26,6 +26,8 @@ pub struct LogSegment {
     pub checkpoint: Option<Arc<CheckpointFiles>>,
     /// The commits above the checkpoint, ascending and without a gap.
     pub commits: Vec<CommitFile>,
+    /// Compacted files to read in place of the commits that they sum up, ascending and disjoint.
+    pub compacted: Vec<CompactedFile>,
     /// The entry of the file that vouches for the version: its commit, or its checkpoint where the commit is gone.
     pub anchor: FileMeta,
 }
@@ -82,13 +84,38 @@ impl LogSegment {
             },
             (None, None) => return Ok(None),
         };
+        let compacted = choose_compacted(&listing.compacted, base, version);
         Ok(Some(Self {
             version,
             checkpoint: checkpoint.map(Arc::new),
             commits,
+            compacted,
             anchor,
         }))
     }
+}
+
+/// The compacted files that replace commits after `base` up to `version`.
+///
+/// The reference walks the folder in the order of names and takes each compacted file that begins after all it has taken and
+/// ends no later than the version; so of several that begin at one version the shortest wins. Where compacted files and commits
+/// disagree this choice shows in the rows, so it is made in the same way here.
+fn choose_compacted(
+    files: &[CompactedFile],
+    base: Version,
+    version: Version,
+) -> Vec<CompactedFile> {
+    let mut sorted: Vec<&CompactedFile> = files.iter().collect();
+    sorted.sort_by_key(|file| (file.start, file.end));
+    let mut out: Vec<CompactedFile> = Vec::new();
+    let mut covered = base;
+    for file in sorted {
+        if file.start > covered && file.end <= version {
+            covered = file.end;
+            out.push(file.clone());
+        }
+    }
+    out
 }
 
 /// All checkpoints of a listing whose files are all there.

@@ -188,11 +188,39 @@ impl Snapshot {
     /// # Errors
     /// The checkpoint's files cannot be read.
     pub async fn files(&self) -> Result<Files> {
-        let files = self
-            .inner
-            .live
-            .get_or_try_init(|| async { Ok(self.inner.files.live().await?.into()) });
+        let files = self.inner.live.get_or_try_init(|| async {
+            let live = self.inner.files.live().await;
+            Ok(match live {
+                Ok(live) => live.into(),
+                Err(e) => self
+                    .without_checkpoint(e)
+                    .await?
+                    .file_state()
+                    .live()
+                    .await?
+                    .into(),
+            })
+        });
         files.await.cloned()
+    }
+
+    /// The same version from older checkpoints and commits, where the files in its checkpoint are damaged or missing. Fails with
+    /// the error that told so if nothing can stand in.
+    async fn without_checkpoint(&self, error: DeltaError) -> Result<Self> {
+        let damaged = matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::NotFound);
+        let mut checkpoint = self.inner.checkpoint.filter(|_| damaged);
+        while let Some(newest) = checkpoint {
+            let instead = load::load_below(self.store(), self.version(), newest).await;
+            let Some(instead) = instead.ok().flatten() else {
+                break;
+            };
+            let same = instead.metadata().id == self.metadata().id;
+            if same && instead.file_state().live().await.is_ok() {
+                return Ok(instead);
+            }
+            checkpoint = instead.checkpoint_version();
+        }
+        Err(error)
     }
 
     /// The live files as a stream.
@@ -213,7 +241,13 @@ impl Snapshot {
     /// # Errors
     /// The checkpoint's files cannot be read.
     pub async fn tombstones(&self) -> Result<Vec<Arc<Remove>>> {
-        self.inner.files.tombstones().await
+        match self.inner.files.tombstones().await {
+            Err(e) => {
+                let instead = self.without_checkpoint(e).await?;
+                instead.file_state().tombstones().await
+            }
+            tombstones => tombstones,
+        }
     }
 
     /// The tombstones that the table's retention still protects at `now_ms`: deleted at or after now less the retention (VACUUM

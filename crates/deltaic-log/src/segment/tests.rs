@@ -4,17 +4,21 @@ use super::*;
 use deltaic_storage::Scheme;
 use expect_test::{Expect, expect};
 
-/// Files in short: `3` a commit, `3cp` a classic checkpoint, `3cp1/2` a part, `3v2` a V2 checkpoint, `3empty` an empty checkpoint.
+/// Files in short: `3` a commit, `3cp` a classic checkpoint, `3cp1/2` a part, `3v2` a V2 checkpoint, `3empty` an empty checkpoint,
+/// `0-2compacted` a compacted file.
 fn listing(text: &str) -> LogListing {
     let uuid = "80a083e8-7026-4e79-81be-64bd76c43a11";
     let files = text.split_whitespace().map(|word| {
         let digits = word.chars().take_while(char::is_ascii_digit).count();
         let version: Version = word[..digits].parse().unwrap();
+        let end = word[digits..]
+            .strip_prefix('-')
+            .and_then(|w| w.strip_suffix("compacted"));
         let path = match &word[digits..] {
             "" => file_name::commit(version),
             "cp" | "empty" => file_name::checkpoint(version),
             "v2" => format!("{version:020}.checkpoint.{uuid}.json"),
-            "compacted" => format!("{version:020}.{:020}.compacted.json", version + 2),
+            _ if end.is_some() => file_name::compacted(version, end.unwrap().parse().unwrap()),
             part => {
                 let (part, parts) = part[2..].split_once('/').unwrap();
                 file_name::multi_part_checkpoint(
@@ -49,9 +53,16 @@ fn check(files: &str, wanted: Option<Version>, expected: Expect) {
             let checkpoint = segment
                 .checkpoint
                 .map(|c| format!("{} {:?}", c.version, c.kind));
+            let sums: Vec<String> = segment
+                .compacted
+                .iter()
+                .map(|c| format!(", {}-{} summed up", c.start, c.end))
+                .collect();
             format!(
-                "version {} from {checkpoint:?} and {commits:?}, anchored by {}",
-                segment.version, segment.anchor.path
+                "version {} from {checkpoint:?} and {commits:?}{}, anchored by {}",
+                segment.version,
+                sums.concat(),
+                segment.anchor.path
             )
         }
         Err(e) => e.to_string(),
@@ -138,11 +149,44 @@ fn a_checkpoint_without_its_commit_is_enough() {
 #[test]
 fn compacted_files_do_not_stand_in_for_commits() {
     check(
-        "0 0compacted 3",
+        "0 0-2compacted 3",
         None,
         expect![[r#"
         [DELTA_VERSIONS_NOT_CONTIGUOUS] Versions (0, 3) are not contiguous. 
         A gap in the delta log between versions 0 and 3 was detected while trying to load version -1."#]],
+    );
+}
+
+#[test]
+fn of_the_compacted_files_that_begin_at_one_version_the_shortest_is_taken() {
+    check(
+        "0 0-5compacted 1 2 3 4 5 6 6-15compacted 6-8compacted 7 8 9 9-11compacted 10 11 12 13 14 15",
+        None,
+        expect![
+            "version 15 from None and [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15], 0-5 summed up, 6-8 summed up, 9-11 summed up, anchored by 00000000000000000015.json"
+        ],
+    );
+}
+
+#[test]
+fn a_compacted_file_that_ends_after_the_version_is_left_aside() {
+    check(
+        "0 0-3compacted 1 1-2compacted 2 3 4",
+        Some(2),
+        expect![
+            "version 2 from None and [0, 1, 2], 1-2 summed up, anchored by 00000000000000000002.json"
+        ],
+    );
+}
+
+#[test]
+fn a_compacted_file_that_reaches_below_the_checkpoint_is_left_aside() {
+    check(
+        "0 0-3compacted 1 1cp 2 2-3compacted 3 4",
+        None,
+        expect![[
+            r#"version 4 from Some("1 Classic") and [2, 3, 4], 2-3 summed up, anchored by 00000000000000000004.json"#
+        ]],
     );
 }
 

@@ -16,7 +16,7 @@ use crate::checkpoint::{CheckpointHeader, read_header};
 use crate::commit::{parse_actions, read_commit};
 use crate::files::{Base, CheckpointSource, FileStack};
 use crate::hint::read_hint;
-use crate::listing::list_log;
+use crate::listing::{CommitFile, CompactedFile, list_log};
 use crate::reconcile::{FileSink, Header, Position, Sink, replay};
 use crate::segment::{LogSegment, SegmentRequest, recreatable_range};
 use crate::{REFERENCE_VERSION, Version};
@@ -28,7 +28,7 @@ const ATTEMPTS: usize = 3;
 
 /// Loads a version or the newest; `None` where there is no log.
 pub(super) async fn load(store: &TableStore, wanted: Option<Version>) -> Result<Option<Snapshot>> {
-    let loaded = load_once(store, wanted, None).await;
+    let loaded = load_once(store, request(wanted)).await;
     let Some(wanted) = wanted else { return loaded };
     match loaded {
         Ok(Some(snapshot)) if snapshot.version() == wanted => Ok(Some(snapshot)),
@@ -73,23 +73,40 @@ pub(super) async fn reload(known: &Snapshot) -> Result<Option<Snapshot>> {
         (Ok(log), Ok(checkpoint)) => Some((log.to_string(), checkpoint.to_string())),
         _ => None,
     };
-    load_once(known.store(), None, retention).await
-}
-
-async fn load_once(
-    store: &TableStore,
-    wanted: Option<Version>,
-    retention: Option<(String, String)>,
-) -> Result<Option<Snapshot>> {
-    let hint = read_hint(store)
-        .await
-        .filter(|h| wanted.is_none_or(|w| h.version <= w));
-    let mut start = hint.map_or(0, |h| h.version);
-    let mut request = SegmentRequest {
-        version: wanted,
+    let request = SegmentRequest {
         retention,
         ..SegmentRequest::default()
     };
+    load_once(known.store(), request).await
+}
+
+/// Loads a version without any checkpoint that is newer than, or as new as, `checkpoint`.
+pub(super) async fn load_below(
+    store: &TableStore,
+    version: Version,
+    checkpoint: Version,
+) -> Result<Option<Snapshot>> {
+    let request = SegmentRequest {
+        damaged: (checkpoint..=version).collect(),
+        ..request(Some(version))
+    };
+    load_once(store, request).await
+}
+
+fn request(version: Option<Version>) -> SegmentRequest {
+    SegmentRequest {
+        version,
+        ..SegmentRequest::default()
+    }
+}
+
+async fn load_once(store: &TableStore, mut request: SegmentRequest) -> Result<Option<Snapshot>> {
+    let wanted = request.version;
+    let hint = read_hint(store)
+        .await
+        .filter(|h| wanted.is_none_or(|w| h.version <= w))
+        .filter(|h| !request.damaged.contains(&h.version));
+    let mut start = hint.map_or(0, |h| h.version);
     let mut damage: Option<DeltaError> = None;
     let mut attempts = 0;
     loop {
@@ -143,25 +160,66 @@ async fn checkpoint_header(store: &TableStore, segment: &LogSegment) -> Result<C
     }
 }
 
+/// Actions by the (last) version that they belong to, ascending.
 type Commits = Vec<(Version, Vec<Action>)>;
 
-/// Reads the commits of a segment.
+/// Reads the commits of a segment, of those that a compacted file sums up that file alone.
 async fn commits(store: &TableStore, segment: &LogSegment) -> Result<Commits> {
     // Owned names: a closure over references would make the future of every load impossible to send between threads.
-    let names: Vec<(Version, String)> = segment
-        .commits
-        .iter()
-        .map(|c| (c.version, c.file.path.clone()))
-        .collect();
-    futures::stream::iter(names)
-        .map(|(version, name)| async move {
-            let bytes = store.log().read(&name).await?;
-            let actions = parse_actions(store.root(), &name, version, &bytes)?;
-            Ok::<_, DeltaError>((version, actions))
-        })
+    let mut runs: Vec<(Option<CompactedFile>, Vec<CommitFile>)> = Vec::new();
+    for commit in &segment.commits {
+        let sums_up = |file: &&CompactedFile| (file.start..=file.end).contains(&commit.version);
+        let file = segment.compacted.iter().find(sums_up);
+        match runs.last_mut() {
+            Some((last, commits)) if file.is_some() && last.as_ref() == file => {
+                commits.push(commit.clone());
+            }
+            _ => runs.push((file.cloned(), vec![commit.clone()])),
+        }
+    }
+    let read: Vec<Commits> = futures::stream::iter(runs)
+        .map(|(compacted, commits)| async move { read_run(store, compacted, commits).await })
         .buffered(CONCURRENCY)
         .try_collect()
-        .await
+        .await?;
+    Ok(read.into_iter().flatten().collect())
+}
+
+/// Reads a compacted file, or where it is missing or damaged the commits that it sums up.
+async fn read_run(
+    store: &TableStore,
+    compacted: Option<CompactedFile>,
+    commits: Vec<CommitFile>,
+) -> Result<Commits> {
+    if let Some(compacted) = compacted {
+        match read_compacted(store, &compacted).await {
+            Ok(actions) => return Ok(vec![(compacted.end, actions)]),
+            Err(e) if matches!(e.kind(), ErrorKind::Corrupt | ErrorKind::NotFound) => {}
+            Err(e) => return Err(e),
+        }
+    }
+    let mut out = Commits::with_capacity(commits.len());
+    for commit in commits {
+        let bytes = store.log().read(&commit.file.path).await?;
+        let actions = parse_actions(store.root(), &commit.file.path, commit.version, &bytes)?;
+        out.push((commit.version, actions));
+    }
+    Ok(out)
+}
+
+/// The actions of a compacted file. What it may say of a commit is left out: that commit speaks for itself.
+async fn read_compacted(store: &TableStore, compacted: &CompactedFile) -> Result<Vec<Action>> {
+    let name = &compacted.file.path;
+    let bytes = store.log().read(name).await?;
+    let mut actions = parse_actions(store.root(), name, compacted.end, &bytes)?;
+    if actions.is_empty() {
+        // Commits are never empty, so neither is their sum: a write that was broken off.
+        return Err(
+            DeltaError::internal("an empty compacted log file").with_kind(ErrorKind::Corrupt)
+        );
+    }
+    actions.retain(|action| !matches!(action, Action::CommitInfo(_) | Action::Cdc(_)));
+    Ok(actions)
 }
 
 /// Puts the state together.

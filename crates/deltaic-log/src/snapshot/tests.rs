@@ -362,3 +362,80 @@ async fn totals_follow_commits_and_equal_those_of_the_files() {
     }
     assert!(held.file_state().depth() < 10);
 }
+
+/// Puts a compacted file of this text beside the log.
+async fn compact(store: &TableStore, start: Version, end: Version, content: &'static str) {
+    store
+        .log()
+        .overwrite(
+            &file_name::compacted(start, end),
+            Bytes::from_static(content.as_bytes()),
+        )
+        .await
+        .unwrap();
+}
+
+/// A compacted file of versions 1 to 2 that names a file of its own, to tell whether it was read.
+const COMPACTED: &str = r#"{"commitInfo":{"operation":"WRITE","inCommitTimestamp":7}}
+{"remove":{"path":"a.parquet","dataChange":true,"deletionTimestamp":0}}
+{"add":{"path":"only-here.parquet","partitionValues":{},"size":1,"modificationTime":1,"dataChange":true}}
+{"cdc":{"path":"_change_data/c.parquet","partitionValues":{},"size":1,"dataChange":false}}
+{"txn":{"appId":"app","version":2}}
+"#;
+
+#[tokio::test]
+async fn a_compacted_file_is_read_in_place_of_its_commits() {
+    let store = table(&LOG.replace("file:", "memory:")).await;
+    write(&store, "//- 3\n + e.parquet").await;
+    compact(&store, 1, 2, COMPACTED).await;
+    let newest = Snapshot::load(&store, None).await.unwrap();
+    expect![[r#"
+        version 3
+        + only-here.parquet
+        + e.parquet
+        - a.parquet
+        txn app 2
+    "#]]
+    .assert_eq(&show(&newest).await);
+    // What a version says about itself comes from its commit.
+    let second = Snapshot::load(&store, Some(2)).await.unwrap();
+    assert_eq!(second.files().await.unwrap()[0].path, "only-here.parquet");
+    assert_eq!(second.commit_info().await.unwrap(), None);
+    // Versions inside of the range know nothing of what came after them.
+    let first = Snapshot::load(&store, Some(1)).await.unwrap();
+    expect![[r#"
+        version 1
+        + a.parquet
+        + b%20c.parquet
+        txn app 1
+    "#]]
+    .assert_eq(&show(&first).await);
+}
+
+#[tokio::test]
+async fn commits_stand_in_for_a_damaged_compacted_file() {
+    for content in [
+        "",
+        "\n\n",
+        &COMPACTED[..COMPACTED.len() - 9],
+        "{\"add\":{\"size\":1}}",
+    ] {
+        let store = table(&LOG.replace("file:", "memory:")).await;
+        compact(&store, 1, 2, content).await;
+        let snapshot = Snapshot::load(&store, None).await.unwrap();
+        let files = snapshot.files().await.unwrap();
+        assert_eq!(files.len(), 1, "{content:?}");
+        assert_eq!(files[0].path, "d.parquet", "{content:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_snapshot_below_a_compacted_file_is_brought_up_to_date_from_the_commits() {
+    let store = table(&LOG.replace("file:", "memory:")).await;
+    let first = Snapshot::load(&store, Some(1)).await.unwrap();
+    compact(&store, 1, 2, COMPACTED).await;
+    let newest = first.update().await.unwrap();
+    assert_eq!(newest.files().await.unwrap()[0].path, "d.parquet");
+    let entries = crate::history::history(&newest, None).await.unwrap();
+    assert_eq!(entries.len(), 3);
+}

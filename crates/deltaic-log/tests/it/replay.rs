@@ -1,4 +1,4 @@
-//! Replay equals a naive model over random histories with deletion vectors, renewed files, checkpoints and wrong hints.
+//! Replay equals a naive model over random histories with deletion vectors, renewed files, checkpoints, compacted log files and wrong hints.
 
 use std::collections::BTreeMap;
 
@@ -25,6 +25,8 @@ enum Step {
     Hint(String),
     /// Commits below the newest checkpoint go.
     Truncate,
+    /// A compacted file of some of the commits.
+    Compact(prop::sample::Index, prop::sample::Index),
 }
 
 #[derive(Debug, Clone)]
@@ -55,6 +57,8 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (-5..30i64).prop_map(|v| Step::Hint(format!("{{\"version\":{v},\"size\":1}}"))),
         1 => "[ -~]{0,12}".prop_map(Step::Hint),
         1 => Just(Step::Truncate),
+        2 => any::<(prop::sample::Index, prop::sample::Index)>()
+            .prop_map(|(start, end)| Step::Compact(start, end)),
     ]
 }
 
@@ -214,6 +218,29 @@ async fn put(store: &TableStore, version: Version, actions: &[Action]) {
         .unwrap();
 }
 
+/// The newest word of these commits about each thing, as compaction writes it.
+fn compacted(commits: &[Vec<Action>]) -> Vec<Action> {
+    let (mut out, mut seen) = (Vec::new(), std::collections::BTreeSet::new());
+    for action in commits
+        .iter()
+        .rev()
+        .flat_map(|actions| actions.iter().rev())
+    {
+        let what = match action {
+            Action::Txn(txn) => format!("txn {}", txn.app_id),
+            Action::DomainMetadata(domain) => format!("domain {}", domain.domain),
+            Action::CommitInfo(_) => continue,
+            other => other
+                .key()
+                .map_or_else(|| other.name().to_owned(), |key| format!("{key:?}")),
+        };
+        if seen.insert(what) {
+            out.push(action.clone());
+        }
+    }
+    out
+}
+
 async fn check(steps: Vec<Step>, v2: bool) -> Result<(), TestCaseError> {
     let store = memory_store();
     let policy = if v2 { "v2" } else { "classic" };
@@ -224,15 +251,12 @@ async fn check(steps: Vec<Step>, v2: bool) -> Result<(), TestCaseError> {
         reader_features: both(&["deletionVectors", "v2Checkpoint"]),
         writer_features: both(&["deletionVectors", "v2Checkpoint", "domainMetadata"]),
     };
-    put(
-        &store,
-        0,
-        &[
-            Action::Protocol(protocol),
-            Action::Metadata(metadata(&[("delta.checkpointPolicy", policy)])),
-        ],
-    )
-    .await;
+    let begin = vec![
+        Action::Protocol(protocol),
+        Action::Metadata(metadata(&[("delta.checkpointPolicy", policy)])),
+    ];
+    put(&store, 0, &begin).await;
+    let mut commits = vec![begin];
     let mut models = vec![Model::default()];
     let mut held = Snapshot::load(&store, None).await.unwrap();
     let (mut checkpointed, mut earliest) = (0, 0);
@@ -245,6 +269,7 @@ async fn check(steps: Vec<Step>, v2: bool) -> Result<(), TestCaseError> {
                 actions.iter().for_each(|a| model.apply(a));
                 put(&store, newest + 1, &actions).await;
                 models.push(model);
+                commits.push(actions);
                 held = held.update().await.unwrap();
                 let totals = held.summary().await.unwrap();
                 prop_assert_eq!(
@@ -272,6 +297,19 @@ async fn check(steps: Vec<Step>, v2: bool) -> Result<(), TestCaseError> {
                 }
                 // Older checkpoints would still lead to their own versions only.
                 earliest = checkpointed;
+            }
+            Step::Compact(start, end) => {
+                let (a, b) = (start.index(commits.len()), end.index(commits.len()));
+                let (a, b) = (a.min(b), a.max(b));
+                if a < b {
+                    let text = commit_text(&compacted(&commits[a..=b]));
+                    let name = file_name::compacted(a as Version, b as Version);
+                    store
+                        .log()
+                        .overwrite(&name, Bytes::from(text))
+                        .await
+                        .unwrap();
+                }
             }
         }
         let newest = models.len() - 1;
