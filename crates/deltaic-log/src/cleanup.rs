@@ -1,8 +1,8 @@
 //! Log cleanup: commits, checkpoints and checksums that no protected version needs go after the table's log retention
 //! (protocol section "Metadata Cleanup").
 //!
-//! A pure plan first. A version is protected while its commit is younger than the cutoff, which lies at midnight UTC; whatever
-//! the oldest protected version is reconstructed from stays.
+//! A pure plan first. A version is protected if its commit is younger than the cutoff, which lies at midnight UTC, or if it was the
+//! table's newest at that moment; whatever the oldest protected version is reconstructed from stays.
 
 use std::collections::BTreeSet;
 
@@ -69,14 +69,15 @@ pub fn plan_cleanup(files: &[FileMeta], rules: &CleanupRules) -> CleanupPlan {
     let Some(newest) = listing.commits.last().map(|c| c.version) else {
         return CleanupPlan::default();
     };
-    let oldest_protected = crate::history::monotonic_times(&listing.commits)
+    // The newest commit that is expired: its state was the table's until the next commit, which is protected.
+    let newest_expired = crate::history::monotonic_times(&listing.commits)
         .into_iter()
         .find(|t| t.timestamp > cutoff)
-        .map_or(newest, |t| t.version);
+        .map_or(newest, |t| t.version - 1);
     let base = complete_checkpoints(&listing)
         .iter()
         .map(|c| c.version)
-        .filter(|v| *v <= oldest_protected)
+        .filter(|v| *v <= newest_expired)
         .max();
     let Some(base) = base.filter(|b| *b >= rules.protect_before) else {
         return CleanupPlan::default();
@@ -85,6 +86,8 @@ pub fn plan_cleanup(files: &[FileMeta], rules: &CleanupRules) -> CleanupPlan {
     for file in files.iter().filter(|f| !f.is_dir) {
         let name = LogFileName::parse(&file.path);
         let version = match name {
+            // One that begins at the oldest kept checkpoint sums up what that checkpoint holds: nobody reads it again.
+            LogFileName::Compacted { start, .. } if start == base => Some(base - 1),
             LogFileName::Compacted { start, .. } => Some(start),
             LogFileName::LastCheckpoint | LogFileName::Other => None,
             ref other => other.version(),

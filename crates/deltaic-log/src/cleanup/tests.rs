@@ -63,16 +63,19 @@ fn nothing_goes_without_a_checkpoint_to_stand_in() {
 #[test]
 fn the_cutoff_lies_at_midnight() {
     assert_eq!(cutoff(&rules(10, 2)), 8 * DAY);
-    // Committed on day 8, after midnight: still protected at noon of day 10.
-    assert_eq!(kept_from(&[7, 8, 9, 10], &[1, 3], rules(10, 2)), Some(1));
-    assert_eq!(kept_from(&[7, 8, 9, 10], &[1, 3], rules(11, 2)), Some(1));
-    assert_eq!(kept_from(&[7, 8, 9, 12], &[1, 3], rules(12, 2)), Some(3));
+    let kept = |days: [i64; 5], now| kept_from(&days, &[1, 2, 4], rules(now, 2));
+    // Committed on day 8, after midnight: still protected at noon of day 10, and what stood before it with it.
+    assert_eq!(kept([6, 7, 8, 9, 10], 10), Some(1));
+    assert_eq!(kept([6, 7, 8, 9, 10], 11), Some(2));
+    // Version 3 is expired, but was the table's state until day 12.
+    assert_eq!(kept([6, 7, 8, 9, 12], 12), Some(2));
+    assert_eq!(kept([6, 7, 8, 9, 9], 12), Some(4));
 }
 
 #[test]
 fn times_that_run_backwards_protect_what_comes_after() {
     assert_eq!(
-        kept_from(&[1, 300, 1, 1, 300], &[1, 3], rules(300, 2)),
+        kept_from(&[1, 1, 300, 1, 1, 300], &[1, 3], rules(300, 2)),
         Some(1)
     );
 }
@@ -88,7 +91,7 @@ fn protected_checkpoints_stop_the_cleanup() {
 
 #[test]
 fn everything_of_older_versions_goes_and_nothing_else() {
-    let mut files = log(&[1, 2, 300, 300], &[2]);
+    let mut files = log(&[1, 2, 3, 300, 300], &[2]);
     let compacted = FileMeta {
         path: file_name::compacted(0, 1),
         size: 1,
