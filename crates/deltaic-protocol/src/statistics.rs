@@ -101,13 +101,16 @@ impl Statistics {
 
     /// Lower bound of a column by the physical names from the top.
     pub fn min(&self, path: &[impl AsRef<str>], data_type: &DataType) -> Option<Scalar> {
-        from_json_bound(lookup(&self.min_values, path)?, data_type)
+        let value = lookup(&self.min_values, path)?;
+        let bound = from_json_bound(value, data_type)?;
+        Some(moved(bound, |slack| -slack, value))
     }
 
     /// Upper bound of a column; of timestamps a millisecond later than written.
     pub fn max(&self, path: &[impl AsRef<str>], data_type: &DataType) -> Option<Scalar> {
-        let bound = from_json_bound(lookup(&self.max_values, path)?, data_type)?;
-        Some(match bound {
+        let value = lookup(&self.max_values, path)?;
+        let bound = from_json_bound(value, data_type)?;
+        Some(match moved(bound, |slack| slack, value) {
             Scalar::Timestamp(micros) => Scalar::Timestamp(micros.saturating_add(MILLISECOND)),
             Scalar::TimestampNtz(micros) => {
                 Scalar::TimestampNtz(micros.saturating_add(MILLISECOND))
@@ -130,6 +133,23 @@ impl Statistics {
         } else {
             Nulls::Unknown
         }
+    }
+}
+
+/// A decimal bound, moved by what its writer may have lost.
+fn moved(bound: Scalar, way: impl Fn(i128) -> i128, written: &Value) -> Scalar {
+    let slack = value::decimal_slack(written, &bound);
+    match bound {
+        Scalar::Decimal {
+            unscaled,
+            precision,
+            scale,
+        } => Scalar::Decimal {
+            unscaled: unscaled.saturating_add(way(slack)),
+            precision,
+            scale,
+        },
+        other => other,
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use deltaic_protocol::action::{Add, Remove};
 use deltaic_protocol::deletion_vector::DeletionVectorDescriptor;
 use deltaic_storage::{DataPath, TableRoot};
+use uuid::Uuid;
 
 /// The key of a logical file. Two actions with equal keys speak of the same rows.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -38,9 +39,30 @@ impl FileKey {
     ) -> Self {
         Self {
             path: Arc::from(canonical_path(root, log_path).as_str()),
-            deletion_vector: vector.map(|v| Arc::from(v.unique_id().as_str())),
+            deletion_vector: vector.map(|v| Arc::from(vector_id(root, v).as_str())),
         }
     }
+}
+
+/// The unique id of a deletion vector. A file of the table that is named by its path has the id that its UUID gives it, so that
+/// both spellings are one vector, and a file whose vector is replaced does not stay with the old one.
+fn vector_id(root: &TableRoot, vector: &DeletionVectorDescriptor) -> String {
+    let named_by_path = vector.storage_type == "p";
+    let by_uuid = named_by_path.then(|| {
+        let path = canonical_path(root, &vector.path_or_inline_dv);
+        let (prefix, name) = path.rsplit_once('/').unwrap_or(("", &path));
+        let uuid = name
+            .strip_prefix("deletion_vector_")?
+            .strip_suffix(".bin")?;
+        let uuid = Uuid::try_parse(uuid)
+            .ok()
+            .filter(|_| !path.starts_with('/'))?;
+        Some(DeletionVectorDescriptor {
+            offset: vector.offset,
+            ..DeletionVectorDescriptor::on_disk(prefix, uuid, 0, 0, 0)
+        })
+    });
+    by_uuid.flatten().as_ref().unwrap_or(vector).unique_id()
 }
 
 /// The canonical form of a path in the log: decoded, relative to the table, or absolute (`/…`) outside of it.

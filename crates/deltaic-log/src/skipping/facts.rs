@@ -125,6 +125,7 @@ impl FileFacts for StatisticsFacts {
 fn lower(value: Value) -> Option<Value> {
     match value {
         Value::Double(d) if d.is_nan() => None,
+        Value::Double(d) => Some(Value::Double(d.min(as_float(d)))),
         Value::Timestamp(t) => t.checked_sub(MILLISECOND).map(Value::Timestamp),
         other => Some(other),
     }
@@ -134,13 +135,27 @@ fn lower(value: Value) -> Option<Value> {
 fn upper(value: Value) -> Option<Value> {
     match value {
         Value::Double(d) if d.is_nan() => None,
-        Value::String(mut s) => {
-            // A cut maximum ends in a character above whatever followed; a writer that forgot it leaves a mere prefix.
-            if s.chars().count() >= STRING_LIMIT && !s.ends_with(['\u{7f}', '\u{10ffff}']) {
-                s.push('\u{10ffff}');
-            }
-            Some(Value::String(s))
-        }
+        Value::Double(d) => Some(Value::Double(d.max(as_float(d)))),
+        Value::String(s) => Some(Value::String(above_cut(s))),
         other => Some(other),
     }
+}
+
+/// A cut maximum ends in a character above whatever followed. A writer that forgot it leaves a mere prefix, and older releases of
+/// the reference end with U+FFFD, above which there are characters.
+fn above_cut(mut text: String) -> String {
+    let long = text.encode_utf16().count() >= STRING_LIMIT;
+    if long && !text.ends_with(['\u{7f}', '\u{10ffff}']) {
+        text.truncate(text.trim_end_matches('\u{fffd}').len());
+        text.push('\u{10ffff}');
+    }
+    text
+}
+
+/// The number that a FLOAT holds for this text. The files of a column that was widened to DOUBLE have bounds in the shortest
+/// digits of a float: `0.7` stands for 0.699999988.
+fn as_float(d: f64) -> f64 {
+    #[allow(clippy::cast_possible_truncation)]
+    let float = f64::from(d as f32);
+    if float.is_finite() { float } else { d }
 }

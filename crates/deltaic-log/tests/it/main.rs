@@ -1,12 +1,14 @@
-//! The log crate through its public interface: replay against a naive model, crashes at every store operation, writers at the same
-//! time, and what a commit costs.
+//! The log crate through its public interface: replay and data skipping against naive models, crashes at every store operation,
+//! writers at the same time, what a commit costs, and cases from the field.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod concurrency;
 mod cost;
 mod crash;
+mod field;
 mod replay;
 mod requests;
+mod skipping;
 
 use std::sync::Arc;
 

@@ -159,6 +159,28 @@ fn text_that_is_no_descriptor_is_refused() {
     assert!(DeletionVector::from_payload(b"ab").is_err());
 }
 
+/// Ends are inclusive: a file of n rows has the rows 0 to n - 1, none more.
+#[test]
+fn b121_whole_files_and_their_first_and_last_rows_are_deleted_exactly() {
+    let wrap = 1u64 << 32;
+    for rows in [
+        vec![0],
+        vec![9],
+        (0..10).collect(),
+        (0..1 << 16).collect(),
+        (0..(1 << 16) + 1).collect(),
+        (1..200_000).collect(),
+        vec![0, wrap - 1, wrap, wrap + 1, (1 << 34) + 5],
+    ] {
+        let vector: DeletionVector = rows.iter().copied().collect();
+        let read = DeletionVector::from_payload(&vector.to_payload()).unwrap();
+        assert_eq!(read.cardinality(), rows.len() as u64);
+        let (first, last) = (rows[0], rows[rows.len() - 1]);
+        assert!(read.contains(first) && read.contains(last) && !read.contains(last + 1));
+        assert!(first == 0 || !read.contains(first - 1));
+    }
+}
+
 proptest! {
     #[test]
     fn z85_gives_the_bytes_back(bytes in prop::collection::vec(any::<u8>(), 0..40)) {

@@ -18,14 +18,17 @@ pub fn has_bounds(data_type: &DataType) -> bool {
         )
 }
 
-/// Reads a bound; none where it is absent, of another type, or a date or number that does not exist.
+/// Reads a bound; none where it is absent, a number or date that does not exist, or JSON of another kind than the type's: a text
+/// where a number is due proves nothing. The numbers that JSON lacks (NaN, the infinities) are texts.
 pub fn from_json_bound(value: &Value, data_type: &DataType) -> Option<Scalar> {
-    let text = match value {
-        Value::String(text) => text.clone(),
-        Value::Number(number) => number.to_string(),
-        _ => return None,
-    };
-    let word = text.as_str();
+    match value {
+        Value::Number(number) => from_number(&number.to_string(), data_type),
+        Value::String(text) => from_text(text, data_type),
+        _ => None,
+    }
+}
+
+fn from_number(word: &str, data_type: &DataType) -> Option<Scalar> {
     Some(match data_type {
         DataType::Byte => Scalar::Byte(word.parse().ok()?),
         DataType::Short => Scalar::Short(word.parse().ok()?),
@@ -38,12 +41,48 @@ pub fn from_json_bound(value: &Value, data_type: &DataType) -> Option<Scalar> {
             precision: *precision,
             scale: *scale,
         },
-        DataType::String if value.is_string() => Scalar::String(text),
+        _ => return None,
+    })
+}
+
+fn from_text(word: &str, data_type: &DataType) -> Option<Scalar> {
+    Some(match data_type {
+        DataType::String => Scalar::String(word.to_owned()),
         DataType::Date => Scalar::Date(parse_date(word)?),
         DataType::Timestamp => Scalar::Timestamp(parse_timestamp(word, &Zone::utc(), None)?),
         DataType::TimestampNtz => Scalar::TimestampNtz(parse_timestamp_ntz(word)?),
+        DataType::Float | DataType::Double => {
+            let number = parse_double(word).filter(|number| !number.is_finite())?;
+            match data_type {
+                #[allow(clippy::cast_possible_truncation)] // what is not finite stays what it is
+                DataType::Float => Scalar::Float(number as f32),
+                _ => Scalar::Double(number),
+            }
+        }
         _ => return None,
     })
+}
+
+/// How far a decimal bound may lie from the value that it was made from, in units of its last digit. A writer that has decimals
+/// prints as many digits after the point as the type has; other forms may have gone through a double, which keeps 15 digits.
+pub(super) fn decimal_slack(value: &Value, bound: &Scalar) -> i128 {
+    const EXACT_IN_DOUBLE: u128 = 1_000_000_000_000_000;
+    let (
+        Value::Number(number),
+        Scalar::Decimal {
+            unscaled, scale, ..
+        },
+    ) = (value, bound)
+    else {
+        return 0;
+    };
+    let text = number.to_string();
+    let fraction = text.split_once('.').map_or(0, |(_, digits)| digits.len());
+    let as_written = fraction == usize::from(*scale) && !text.contains(['e', 'E']);
+    if as_written || unscaled.unsigned_abs() < EXACT_IN_DOUBLE {
+        return 0;
+    }
+    (unscaled.abs() >> 50) + 1
 }
 
 /// Writes a bound, strings as they are: cut them first. Timestamps are cut to milliseconds and shown in `zone`. None for values
