@@ -2,16 +2,20 @@
 //! application transactions, appends, deletes against reads, deletes against deletes.
 
 mod error;
+mod metadata;
+#[cfg(test)]
+mod table;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use deltaic_protocol::Action;
-use deltaic_protocol::action::{Add, CommitInfo, Metadata, PartitionValues, Remove};
+use deltaic_protocol::action::{Add, CommitInfo, Metadata, PartitionValues, Protocol, Remove};
 use deltaic_protocol::timestamp::Zone;
 use deltaic_storage::TableRoot;
 
+use self::metadata::is_tolerated;
 use super::{IsolationLevel, ReadScope};
 use crate::Version;
 use crate::files::canonical_path;
@@ -19,17 +23,6 @@ use crate::skipping::{Column, Predicate, StatisticsFacts, partition_values};
 
 /// Domains that several writers may change, since their content is merged on retry.
 const MERGED_DOMAINS: [&str; 1] = ["delta.rowTracking"];
-
-/// Properties whose change by another writer does not disturb a writer that leaves the metadata alone.
-const TOLERATED_PROPERTIES: [&str; 7] = [
-    "delta.enableRowTracking",
-    "delta.rowTracking.materializedRowIdColumnName",
-    "delta.rowTracking.materializedRowCommitVersionColumnName",
-    "delta.enableDeletionVectors",
-    "delta.checkpointPolicy",
-    "delta.inCommitTimestampEnablementVersion",
-    "delta.inCommitTimestampEnablementTimestamp",
-];
 
 /// The side that lost the race.
 #[derive(Debug)]
@@ -48,6 +41,8 @@ pub struct Ours<'a> {
     pub isolation: IsolationLevel,
     /// The metadata that was read; `None` for a new table.
     pub metadata: Option<&'a Metadata>,
+    /// The protocol that was read; `None` for a new table.
+    pub protocol: Option<&'a Protocol>,
     /// Logical name and physical column of each partition column.
     pub partition_columns: &'a [(String, Column)],
     /// The zone in which partition timestamps without a zone are read.
@@ -109,8 +104,12 @@ pub fn check(ours: &Ours<'_>, winner: &Winner<'_>) -> Option<CommitConflict> {
             table: String::new(),
         })
     };
-    if summary.changes_protocol && ours.changes_protocol {
-        return conflict(ConflictKind::ProtocolChanged, None);
+    if let Some(theirs) = summary.protocol {
+        // What was written may lean on a feature that the table no longer has.
+        let drops = ours.protocol.is_some_and(|read| !theirs.covers(read));
+        if ours.changes_protocol || drops {
+            return conflict(ConflictKind::ProtocolChanged, None);
+        }
     }
     if let Some(theirs) = summary.metadata
         && (ours.changes_metadata || !ours.metadata.is_some_and(|read| is_tolerated(read, theirs)))
@@ -207,7 +206,7 @@ fn may_match(ours: &Ours<'_>, add: &Add) -> bool {
 
 struct Summary<'a> {
     commit_info: Option<&'a CommitInfo>,
-    changes_protocol: bool,
+    protocol: Option<&'a Protocol>,
     metadata: Option<&'a Metadata>,
     domains: BTreeSet<&'a str>,
     app_ids: BTreeSet<&'a str>,
@@ -220,7 +219,7 @@ impl<'a> Summary<'a> {
     fn of(winner: &Winner<'a>) -> Self {
         let mut out = Self {
             commit_info: None,
-            changes_protocol: false,
+            protocol: None,
             metadata: None,
             domains: domains(winner.actions).collect(),
             app_ids: BTreeSet::new(),
@@ -234,7 +233,7 @@ impl<'a> Summary<'a> {
                     out.is_blind_append = info.is_blind_append.unwrap_or(false);
                     out.commit_info = Some(info);
                 }
-                Action::Protocol(_) => out.changes_protocol = true,
+                Action::Protocol(protocol) => out.protocol = Some(protocol),
                 Action::Metadata(metadata) => out.metadata = Some(metadata),
                 Action::Txn(txn) => {
                     out.app_ids.insert(&txn.app_id);
@@ -252,28 +251,6 @@ fn domains(actions: &[Action]) -> impl Iterator<Item = &str> {
     actions.iter().filter_map(|a| match a {
         Action::DomainMetadata(domain) => Some(domain.domain.as_str()),
         _ => None,
-    })
-}
-
-/// Whether a metadata change of another writer leaves room for a commit that was planned on the old metadata.
-fn is_tolerated(read: &Metadata, theirs: &Metadata) -> bool {
-    let mut same = theirs.clone();
-    same.configuration = read.configuration.clone();
-    if same != *read {
-        return false;
-    }
-    let keys: BTreeSet<&String> = read
-        .configuration
-        .keys()
-        .chain(theirs.configuration.keys())
-        .collect();
-    let changed = keys
-        .into_iter()
-        .filter(|key| read.configuration.get(*key) != theirs.configuration.get(*key));
-    changed.into_iter().all(|key| {
-        let value = theirs.configuration.get(key).map(String::as_str);
-        TOLERATED_PROPERTIES.contains(&key.as_str())
-            && value.is_some_and(|v| !v.eq_ignore_ascii_case("false"))
     })
 }
 

@@ -215,6 +215,7 @@ fn against(
         changes_metadata: transaction.metadata.is_some(),
         isolation: prepared.isolation,
         metadata: Some(read.metadata()),
+        protocol: Some(read.protocol()),
         partition_columns: &columns,
         zone: &context.zone,
     };

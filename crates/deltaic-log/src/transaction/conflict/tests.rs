@@ -3,18 +3,32 @@
 use super::*;
 use crate::skipping::{Comparison, Value};
 use crate::tests::parse;
+use deltaic_protocol::action::Protocol;
 use deltaic_protocol::error::DeltaError;
 use deltaic_protocol::schema::DataType;
 use deltaic_storage::Scheme;
 use expect_test::{Expect, expect};
 
-#[derive(Default)]
-struct Case {
-    scope: ReadScope,
-    ours: &'static str,
-    changes_metadata: bool,
-    changes_protocol: bool,
-    isolation: Option<IsolationLevel>,
+pub(super) struct Case {
+    pub(super) scope: ReadScope,
+    pub(super) ours: &'static str,
+    pub(super) changes_metadata: bool,
+    pub(super) changes_protocol: bool,
+    pub(super) isolation: Option<IsolationLevel>,
+    pub(super) protocol: Protocol,
+}
+
+impl Default for Case {
+    fn default() -> Self {
+        Self {
+            scope: ReadScope::default(),
+            ours: "",
+            changes_metadata: false,
+            changes_protocol: false,
+            isolation: None,
+            protocol: Protocol::legacy(1, 2),
+        }
+    }
 }
 
 fn metadata(log: &str) -> Metadata {
@@ -33,7 +47,7 @@ fn metadata(log: &str) -> Metadata {
 }
 
 impl Case {
-    fn outcome(&self, winner: &str) -> Option<CommitConflict> {
+    pub(super) fn outcome(&self, winner: &str) -> Option<CommitConflict> {
         let ours = parse(&format!("//- 0\n{}", self.ours)).remove(0).1;
         let theirs = parse(&format!("//- 5\n{winner}")).remove(0).1;
         let read = metadata("//- 0\nM/p");
@@ -46,6 +60,7 @@ impl Case {
             changes_metadata: self.changes_metadata,
             isolation: self.isolation.unwrap_or(IsolationLevel::Serializable),
             metadata: Some(&read),
+            protocol: Some(&self.protocol),
             partition_columns: &columns,
             zone: &Zone::utc(),
         };
@@ -68,7 +83,7 @@ impl Case {
     }
 }
 
-fn reads_partition(value: i64) -> ReadScope {
+pub(super) fn reads_partition(value: i64) -> ReadScope {
     let predicate = Predicate::Compare(
         Column::new("p", DataType::Integer),
         Comparison::Equal,
@@ -265,4 +280,108 @@ fn protocols_domains_and_applications_conflict() {
         ConflictKind::ConcurrentTransaction
     );
     assert!(app.outcome("txn other 3").is_none());
+}
+
+#[test]
+fn a_feature_that_went_is_a_conflict_and_one_that_came_is_none() {
+    let features = |names: &[&str]| Protocol {
+        min_reader_version: 3,
+        min_writer_version: 7,
+        reader_features: Some(names.iter().map(|n| (*n).to_owned()).collect()),
+        writer_features: Some(names.iter().map(|n| (*n).to_owned()).collect()),
+    };
+    let case = Case {
+        ours: "+ a",
+        protocol: features(&["deletionVectors", "v2Checkpoint"]),
+        ..Case::default()
+    };
+    assert!(
+        case.outcome("P 3 7 deletionVectors v2Checkpoint timestampNtz")
+            .is_none()
+    );
+    for went in ["P 3 7 v2Checkpoint", "P 1 2"] {
+        let conflict = case.outcome(went).map(|c| c.kind);
+        assert_eq!(conflict, Some(ConflictKind::ProtocolChanged), "{went}");
+    }
+}
+
+/// Metadata of another writer, from that which was read.
+fn changed(change: impl Fn(&mut Metadata)) -> bool {
+    let read = metadata("//- 0\nM/p");
+    let mut theirs = read.clone();
+    change(&mut theirs);
+    is_tolerated(&read, &theirs)
+}
+
+#[test]
+fn metadata_that_asks_nothing_of_older_files_is_no_conflict() {
+    let set = |key: &'static str, value: &'static str| {
+        move |m: &mut Metadata| {
+            m.configuration.insert(key.to_owned(), value.to_owned());
+        }
+    };
+    for (key, value, fine) in [
+        ("delta.enableRowTracking", "true", true),
+        ("delta.enableRowTracking", "false", false),
+        ("delta.rowTracking.materializedRowIdColumnName", "x", true),
+        ("delta.enableDeletionVectors", "TRUE", true),
+        ("delta.enableInCommitTimestamps", "true", true),
+        ("delta.inCommitTimestampEnablementVersion", "7", true),
+        ("delta.checkpointPolicy", "v2", true),
+        ("delta.checkpointPolicy", "classic", false),
+        ("delta.columnMapping.mode", "name", true),
+        ("delta.columnMapping.mode", "id", false),
+        ("delta.columnMapping.maxColumnId", "7", false),
+        ("delta.appendOnly", "true", false),
+        ("delta.constraints.c", "id > 0", false),
+        ("mine", "x", false),
+    ] {
+        assert_eq!(changed(set(key, value)), fine, "{key}={value}");
+    }
+    assert!(!changed(|m| m.description = Some("new".to_owned())));
+    assert!(!changed(|m| m.partition_columns.clear()));
+}
+
+#[test]
+fn a_schema_that_keeps_its_names_and_types_is_no_conflict() {
+    let fields =
+        |m: &mut Metadata, change: &dyn Fn(usize, &mut deltaic_protocol::schema::StructField)| {
+            let mut schema = m.schema().unwrap();
+            for (at, field) in schema.fields.iter_mut().enumerate() {
+                change(at, field);
+            }
+            m.schema_string = schema.to_json();
+        };
+    let mapped = |m: &mut Metadata, physical: &str| {
+        m.configuration
+            .insert("delta.columnMapping.mode".to_owned(), "name".to_owned());
+        m.configuration
+            .insert("delta.columnMapping.maxColumnId".to_owned(), "2".to_owned());
+        fields(m, &|at, field| {
+            let name = if physical.is_empty() {
+                field.name.clone()
+            } else {
+                physical.to_owned()
+            };
+            *field = field
+                .clone()
+                .with_metadata("delta.columnMapping.id", at + 1)
+                .with_metadata("delta.columnMapping.physicalName", name);
+        });
+    };
+    assert!(changed(|m| mapped(m, "")));
+    assert!(!changed(|m| mapped(m, "col-1")), "files have other names");
+    assert!(changed(|m| fields(m, &|_, field| {
+        *field = field
+            .clone()
+            .with_metadata("delta.identity.highWaterMark", 9);
+    })));
+    assert!(!changed(|m| fields(m, &|_, field| {
+        *field = field.clone().with_metadata("delta.identity.step", 9);
+    })));
+    assert!(!changed(|m| fields(m, &|_, field| field.nullable = false)));
+    assert!(!changed(|m| fields(m, &|_, field| field.name.push('x'))));
+    assert!(!changed(
+        |m| fields(m, &|_, field| field.data_type = DataType::String)
+    ));
 }
