@@ -20,9 +20,12 @@ use deltaic_storage::FileMeta;
 
 use crate::Version;
 
+pub(crate) use read::add_chunks;
 pub use read::{CheckpointHeader, read_adds, read_header, read_removes};
 pub use schema::CheckpointColumns;
-pub use write::{CheckpointContent, WrittenCheckpoint, write_checkpoint, write_compatible};
+pub use write::{
+    AddChunks, CheckpointContent, WrittenCheckpoint, write_checkpoint, write_compatible,
+};
 
 /// How a checkpoint is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use deltaic_protocol::action::{Add, DomainMetadata, Metadata, Protocol, SetTransaction};
-use deltaic_protocol::error::Result;
+use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::file_name;
-use deltaic_storage::TableStore;
+use deltaic_storage::{LOG_DIR, TableStore};
 use serde::{Deserialize, Serialize};
 
 use crate::Version;
@@ -212,18 +212,98 @@ pub async fn read_checksum(store: &TableStore, version: Version) -> Option<Versi
     serde_json::from_slice(&bytes).ok()
 }
 
-/// The totals that the checksum of a version records, if it speaks of the same table.
-pub(crate) async fn read_summary(
-    store: &TableStore,
-    version: Version,
-    metadata: &Metadata,
-) -> Option<FileSummary> {
-    let checksum = read_checksum(store, version).await?;
-    let same = checksum
+/// The version that a checksum is held against.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Of<'a> {
+    /// Its number.
+    pub(crate) version: Version,
+    /// Its metadata.
+    pub(crate) metadata: &'a Metadata,
+    /// Its protocol.
+    pub(crate) protocol: &'a Protocol,
+    /// The transaction that made it, where that is known.
+    pub(crate) txn_id: Option<&'a str>,
+}
+
+/// The checksum of a version, if it was made for this commit of this table: what another commit left under the number, in a log that
+/// was cut back or made anew, does not count.
+pub(crate) async fn read_own(store: &TableStore, of: Of<'_>) -> Option<VersionChecksum> {
+    let checksum = read_checksum(store, of.version).await?;
+    let same_table = checksum
         .metadata
         .as_ref()
-        .is_some_and(|recorded| recorded.id == metadata.id);
-    if same { checksum.summary() } else { None }
+        .is_some_and(|recorded| recorded.id == of.metadata.id);
+    let other_commit = match (&checksum.txn_id, of.txn_id) {
+        (Some(recorded), Some(txn_id)) => recorded != txn_id,
+        _ => false,
+    };
+    (same_table && !other_commit).then_some(checksum)
+}
+
+/// The totals that the checksum of a version records, if it agrees with the log in the rest.
+pub(crate) async fn read_summary(store: &TableStore, of: Of<'_>) -> Option<FileSummary> {
+    let checksum = read_own(store, of).await?;
+    if checksum.header_differences(of).is_empty() {
+        checksum.summary()
+    } else {
+        None
+    }
+}
+
+impl VersionChecksum {
+    /// What the checksum says differently about protocol and metadata, a line each.
+    pub(crate) fn header_differences(&self, of: Of<'_>) -> Vec<String> {
+        let mut out = Vec::new();
+        let sorted = |protocol: &Protocol| {
+            let mut protocol = protocol.clone();
+            for list in [&mut protocol.reader_features, &mut protocol.writer_features] {
+                list.iter_mut().for_each(|names| names.sort());
+            }
+            protocol
+        };
+        if let Some(recorded) = &self.protocol
+            && sorted(recorded) != sorted(of.protocol)
+        {
+            out.push(format!(
+                "Protocol - Expected: {recorded:?} Computed: {:?}",
+                of.protocol
+            ));
+        }
+        if let Some(recorded) = &self.metadata
+            && recorded != of.metadata
+        {
+            out.push(format!(
+                "Metadata - Expected: {recorded:?} Computed: {:?}",
+                of.metadata
+            ));
+        }
+        out
+    }
+
+    /// What the checksum says differently about the files, a line for each total.
+    pub(crate) fn file_differences(&self, computed: &FileSummary) -> Option<String> {
+        let recorded = FileSummary {
+            num_files: self.num_files,
+            size_in_bytes: self.table_size_bytes,
+            num_deletion_vectors: self
+                .num_deletion_vectors_opt
+                .unwrap_or(computed.num_deletion_vectors),
+            num_deleted_records: self
+                .num_deleted_records_opt
+                .unwrap_or(computed.num_deleted_records),
+            ..FileSummary::default()
+        };
+        recorded.differences(computed)
+    }
+}
+
+/// The error for a version whose checksum and log do not agree.
+pub(crate) fn failed_integrity(store: &TableStore, version: Version, what: &str) -> DeltaError {
+    DeltaError::new("DELTA_TXN_LOG_FAILED_INTEGRITY")
+        .param("version", version)
+        .param("mismatchStringOpt", what)
+        .with_path(store.root().display(LOG_DIR))
+        .with_version(version)
 }
 
 /// Writes the checksum of a version, unless there is one.
@@ -236,9 +316,7 @@ pub async fn write_checksum(
     checksum: &VersionChecksum,
 ) -> Result<()> {
     let mut text = serde_json::to_string(checksum).map_err(|e| {
-        deltaic_protocol::DeltaError::internal(format!(
-            "a version checksum could not be written: {e}"
-        ))
+        DeltaError::internal(format!("a version checksum could not be written: {e}"))
     })?;
     text.push('\n');
     store

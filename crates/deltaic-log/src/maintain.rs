@@ -1,38 +1,119 @@
 //! Checkpointing and cleaning a table at a snapshot: fills in what [`crate::checkpoint`] and [`crate::cleanup`] decide by.
 
+use std::sync::Arc;
+
 use deltaic_protocol::action::SetTransaction;
-use deltaic_protocol::error::Result;
+use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
 use deltaic_protocol::schema::{DataType, StructField, StructType};
 use deltaic_protocol::statistics::{StatisticsColumns, has_bounds};
+use futures::TryStreamExt;
+use futures::stream::{self, StreamExt};
 
 use crate::checkpoint::{
-    CheckpointColumns, CheckpointContent, WrittenCheckpoint, write_checkpoint,
+    AddChunks, CheckpointColumns, CheckpointContent, WrittenCheckpoint, write_checkpoint,
 };
+use crate::checksum::failed_integrity;
 use crate::cleanup::{CleanupReport, CleanupRules, clean_log};
+use crate::files::FileSummary;
 use crate::ids::Ids;
 use crate::snapshot::Snapshot;
 
-/// Writes a checkpoint of the snapshot's version, in the table's form, and points `_last_checkpoint` to it.
+/// Writes a checkpoint of the snapshot's version, in the table's form, and points `_last_checkpoint` to it. Files that nobody has
+/// asked for go from the older checkpoint to the new one without being held in memory.
 ///
 /// # Errors
-/// The state cannot be read or the store fails.
+/// The state cannot be read or the store fails. `DELTA_TXN_LOG_FAILED_INTEGRITY` where the files are not those whose totals memory or
+/// the version's checksum has: a checkpoint would make the loss of a commit's content last.
 pub async fn checkpoint(
     snapshot: &Snapshot,
     now_ms: i64,
     ids: &dyn Ids,
 ) -> Result<WrittenCheckpoint> {
+    write(snapshot, now_ms, ids, true).await
+}
+
+/// The same, whatever the totals say: the log alone counts.
+///
+/// # Errors
+/// The state cannot be read or the store fails.
+pub async fn checkpoint_unverified(
+    snapshot: &Snapshot,
+    now_ms: i64,
+    ids: &dyn Ids,
+) -> Result<WrittenCheckpoint> {
+    write(snapshot, now_ms, ids, false).await
+}
+
+async fn write(
+    snapshot: &Snapshot,
+    now_ms: i64,
+    ids: &dyn Ids,
+    verify: bool,
+) -> Result<WrittenCheckpoint> {
+    snapshot.recall_summary().await;
+    let recorded = snapshot.known_summary().cloned();
+    let v2 = writes_v2(snapshot);
+    let num_adds = match &recorded {
+        Some(totals) => usize::try_from(totals.num_files).unwrap_or(0),
+        None if v2 => snapshot.files().await?.len(),
+        None => 0,
+    };
     let content = CheckpointContent {
         version: snapshot.version(),
         protocol: snapshot.protocol().clone(),
         metadata: snapshot.metadata().clone(),
         txns: live_txns(snapshot, now_ms)?,
         domains: snapshot.domains().values().cloned().collect(),
-        adds: snapshot.files().await?.to_vec(),
+        num_adds,
         removes: snapshot.live_tombstones(now_ms).await?,
         columns: columns(snapshot)?,
-        v2: writes_v2(snapshot),
+        v2,
     };
-    write_checkpoint(snapshot.store(), &content, &|| ids.uuid()).await
+    let recorded = recorded.filter(|_| verify);
+    let uuid = || ids.uuid();
+    let adds = checked(snapshot, snapshot.file_chunks(), recorded.clone());
+    match write_checkpoint(snapshot.store(), &content, adds, &uuid).await {
+        Err(e) if is_lost(&e) && snapshot.checkpoint_version().is_some() => {
+            // The older checkpoint is damaged; what stands in for it is read as a whole.
+            let files = snapshot.files().await?.to_vec();
+            let adds = checked(snapshot, stream::iter([Ok(files)]).boxed(), recorded);
+            write_checkpoint(snapshot.store(), &content, adds, &uuid).await
+        }
+        written => written,
+    }
+}
+
+/// A file of the log is damaged or missing.
+fn is_lost(error: &DeltaError) -> bool {
+    matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::NotFound)
+        && error.class() != Some("DELTA_TXN_LOG_FAILED_INTEGRITY")
+}
+
+/// The same files, with an error at their end if their totals are not those that were recorded.
+fn checked(
+    snapshot: &Snapshot,
+    adds: AddChunks<'static>,
+    recorded: Option<Arc<FileSummary>>,
+) -> AddChunks<'static> {
+    let Some(recorded) = recorded else {
+        return adds;
+    };
+    let (store, version) = (snapshot.store().clone(), snapshot.version());
+    let begin = (adds, FileSummary::default());
+    stream::try_unfold(begin, move |(mut adds, mut counted)| {
+        let (recorded, store) = (Arc::clone(&recorded), store.clone());
+        async move {
+            if let Some(chunk) = adds.try_next().await? {
+                chunk.iter().for_each(|add| counted.include(add));
+                return Ok(Some((chunk, (adds, counted))));
+            }
+            match recorded.differences(&counted) {
+                None => Ok(None),
+                Some(what) => Err(failed_integrity(&store, version, &what)),
+            }
+        }
+    })
+    .boxed()
 }
 
 /// Removes what no protected version needs any more, after a checkpoint at the snapshot's version; nothing where the table does not

@@ -223,6 +223,14 @@ impl Snapshot {
         Err(error)
     }
 
+    /// The live files, some at a time. Where nobody has asked for all of them, they go by without being held.
+    pub(crate) fn file_chunks(&self) -> BoxStream<'static, Result<Vec<Arc<Add>>>> {
+        match self.inner.live.get() {
+            Some(files) => stream::iter([Ok(files.to_vec())]).boxed(),
+            None => self.inner.files.live_chunks(),
+        }
+    }
+
     /// The live files as a stream.
     pub fn file_stream(&self) -> BoxStream<'static, Result<Arc<Add>>> {
         let snapshot = self.clone();
@@ -271,14 +279,48 @@ impl Snapshot {
     pub async fn summary(&self) -> Result<Arc<FileSummary>> {
         let summary = self.inner.summary.get_or_try_init(|| async {
             if self.inner.live.get().is_none()
-                && let Some(recorded) =
-                    checksum::read_summary(self.store(), self.version(), self.metadata()).await
+                && let Some(recorded) = checksum::read_summary(self.store(), self.checked()).await
             {
                 return Ok(Arc::new(recorded));
             }
             Ok(Arc::new(FileSummary::of(self.files().await?.iter())))
         });
         summary.await.cloned()
+    }
+
+    /// Holds the version's checksum, if it has one, against the state that the log gives: protocol, metadata, number and size of the
+    /// files, deletion vectors. Reads all files.
+    ///
+    /// # Errors
+    /// `DELTA_TXN_LOG_FAILED_INTEGRITY` where they disagree; the files cannot be read.
+    pub async fn verify_checksum(&self) -> Result<()> {
+        let Some(checksum) = checksum::read_own(self.store(), self.checked()).await else {
+            return Ok(());
+        };
+        let mut lines = checksum.header_differences(self.checked());
+        let computed = FileSummary::of(self.files().await?.iter());
+        lines.extend(checksum.file_differences(&computed));
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let what = lines.join("\n");
+        Err(checksum::failed_integrity(
+            self.store(),
+            self.version(),
+            &what,
+        ))
+    }
+
+    /// What a checksum of this version must fit.
+    fn checked(&self) -> checksum::Of<'_> {
+        let info = self.inner.header.commit_info.as_ref();
+        let own = info.filter(|(version, _)| *version == self.version());
+        checksum::Of {
+            version: self.version(),
+            metadata: self.metadata(),
+            protocol: self.protocol(),
+            txn_id: own.and_then(|(_, info)| info.txn_id.as_deref()),
+        }
     }
 
     /// What the commit of this version says about itself, if its file is still there.
@@ -404,8 +446,7 @@ impl Snapshot {
     /// can follow from them.
     pub(crate) async fn recall_summary(&self) {
         if self.known_summary().is_none()
-            && let Some(recorded) =
-                checksum::read_summary(self.store(), self.version(), self.metadata()).await
+            && let Some(recorded) = checksum::read_summary(self.store(), self.checked()).await
         {
             // A second caller may have set them meanwhile, to the same totals.
             let _ = self.inner.summary.set(Arc::new(recorded));

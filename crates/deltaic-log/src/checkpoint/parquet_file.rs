@@ -8,7 +8,8 @@ use bytes::Bytes;
 use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
 use deltaic_storage::{LOG_DIR, TableStore};
 use futures::future::BoxFuture;
-use futures::{FutureExt, TryStreamExt};
+use futures::stream::BoxStream;
+use futures::{FutureExt, StreamExt, TryStreamExt};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::arrow::async_reader::{AsyncFileReader, ParquetRecordBatchStreamBuilder};
@@ -70,6 +71,17 @@ impl LogParquet {
     /// # Errors
     /// The store fails, or the file is damaged.
     pub(crate) async fn read(&self, columns: &[String]) -> Result<Vec<RecordBatch>> {
+        self.batches(columns)?.try_collect().await
+    }
+
+    /// The same, a batch at a time.
+    ///
+    /// # Errors
+    /// The file is damaged.
+    pub(crate) fn batches(
+        &self,
+        columns: &[String],
+    ) -> Result<BoxStream<'static, Result<RecordBatch>>> {
         let schema = self.metadata.parquet_schema();
         let wanted = (0..schema.num_columns()).filter(|i| {
             let path = schema.column(*i).path().string();
@@ -81,6 +93,7 @@ impl LogParquet {
             })
         });
         let mask = ProjectionMask::leaves(schema, wanted);
+        let reader = self.reader.clone();
         let stream = ParquetRecordBatchStreamBuilder::new_with_metadata(
             self.reader.clone(),
             self.metadata.clone(),
@@ -89,10 +102,7 @@ impl LogParquet {
         .with_batch_size(BATCH_ROWS)
         .build()
         .map_err(|e| self.reader.damaged(e))?;
-        stream
-            .try_collect()
-            .await
-            .map_err(|e| self.reader.damaged(e))
+        Ok(stream.map_err(move |e| reader.damaged(e)).boxed())
     }
 }
 

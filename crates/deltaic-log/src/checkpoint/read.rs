@@ -1,13 +1,16 @@
 //! Reading checkpoints: what is not a file first, files when somebody wants them.
 
+use std::sync::Arc;
+
 use arrow::array::RecordBatch;
 use deltaic_protocol::action::{
     Action, Add, CheckpointMetadata, DomainMetadata, Metadata, Protocol, Remove, SetTransaction,
     Sidecar,
 };
-use deltaic_protocol::error::Result;
+use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::file_name::SIDECAR_DIR;
-use deltaic_storage::{LOG_DIR, TableStore, decode_uri_path};
+use deltaic_storage::{TableStore, decode_uri_path};
+use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 
 use super::parquet_file::LogParquet;
@@ -81,18 +84,10 @@ pub async fn read_header(store: &TableStore, files: &CheckpointFiles) -> Result<
 /// # Errors
 /// A file is missing or damaged.
 pub async fn read_adds(store: &TableStore, files: &CheckpointFiles) -> Result<Vec<Add>> {
-    let mut out = Vec::new();
-    if files.kind == CheckpointKind::V2Json {
-        out.extend(
-            json_actions(store, files)
-                .await?
-                .into_iter()
-                .filter_map(|a| match a {
-                    Action::Add(add) => Some(add),
-                    _ => None,
-                }),
-        );
-    }
+    let mut out = match files.kind {
+        CheckpointKind::V2Json => json_adds(store, files).await?,
+        _ => Vec::new(),
+    };
     let all = file_parts(store, files).await?;
     let plain = |file: &LogParquet| {
         let stats = if file.has(&["add", "stats"]) {
@@ -122,6 +117,49 @@ pub async fn read_adds(store: &TableStore, files: &CheckpointFiles) -> Result<Ve
         }
     }
     Ok(out)
+}
+
+/// The live files, some at a time, without holding more of them than a batch.
+pub(crate) fn add_chunks(
+    store: &TableStore,
+    files: &Arc<CheckpointFiles>,
+) -> BoxStream<'static, Result<Vec<Add>>> {
+    let (store, files) = (store.clone(), Arc::clone(files));
+    let all = async move {
+        let inline = match files.kind {
+            CheckpointKind::V2Json => json_adds(&store, &files).await?,
+            _ => Vec::new(),
+        };
+        let parts = file_parts(&store, &files).await?;
+        let batches = stream::iter(parts)
+            .then(move |part| {
+                let store = store.clone();
+                async move {
+                    let file = LogParquet::open(&store, &part.name, part.size).await?;
+                    // Either column may be empty in favour of the other.
+                    let mut columns = add_columns("stats");
+                    columns.push("add.stats_parsed".to_owned());
+                    file.batches(&columns)
+                }
+            })
+            .try_flatten();
+        let adds = batches.map_ok(|batch| {
+            let mut out = Vec::new();
+            decode::adds(&batch, &mut out);
+            out
+        });
+        Ok::<_, DeltaError>(stream::iter([Ok(inline)]).chain(adds))
+    };
+    stream::once(all).try_flatten().boxed()
+}
+
+async fn json_adds(store: &TableStore, files: &CheckpointFiles) -> Result<Vec<Add>> {
+    let actions = json_actions(store, files).await?;
+    let adds = actions.into_iter().filter_map(|action| match action {
+        Action::Add(add) => Some(add),
+        _ => None,
+    });
+    Ok(adds.collect())
 }
 
 /// Reads the tombstones.
@@ -229,12 +267,10 @@ async fn read_sidecars(store: &TableStore, files: &CheckpointFiles) -> Result<Ve
     Ok(out)
 }
 
-/// The place of a sidecar below the log folder. Its path is a bare name, relative to the sidecar folder, or absolute.
+/// The place of a sidecar below the log folder. Sidecars lie in one folder, so only the name of the file counts: a path that
+/// leads elsewhere, as in a log that was copied, leads to no file of another table.
 fn sidecar_name(decoded: &str) -> String {
-    let marker = format!("{LOG_DIR}/{SIDECAR_DIR}/");
-    let bare = decoded
-        .rfind(&marker)
-        .map_or(decoded, |at| &decoded[at + marker.len()..]);
+    let bare = decoded.rsplit('/').next().unwrap_or_default();
     format!("{SIDECAR_DIR}/{bare}")
 }
 

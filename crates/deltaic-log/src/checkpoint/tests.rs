@@ -311,3 +311,122 @@ async fn sidecars(store: &TableStore) -> Vec<String> {
         .map(|f| f.path)
         .collect()
 }
+
+#[tokio::test]
+async fn sidecars_are_numbered_and_hold_as_many_actions_as_fit() {
+    let store = memory_store();
+    let mut log = String::from("//- 0\n M delta.checkpointPolicy=v2\n P 3 7 v2Checkpoint\n//- 1\n");
+    let count = 50_000 + 7;
+    (0..count).for_each(|i| log.push_str(&format!("+ f{i}\n")));
+    write(&store, &log).await;
+    write(&store, "//- 2\n - f0 @9000000000000\n + g").await;
+    let snapshot = Snapshot::load(&store, None).await.unwrap();
+    let written = maintain::checkpoint(&snapshot, 0, &RandomIds)
+        .await
+        .unwrap();
+    assert_eq!(written.hint.num_of_add_files, Some(count));
+    assert_eq!(
+        written.hint.size,
+        count + 1 + 2 + 1 + 2,
+        "files, tombstone, header, own words, sidecars"
+    );
+    assert_eq!(written.files.len(), 3);
+    for (number, name) in written.files[1..].iter().enumerate() {
+        let numbers = format!(".checkpoint.{:010}.0000000002.", number + 1);
+        assert!(name.contains(&numbers), "{name}");
+    }
+    for version in 0..=2 {
+        store
+            .log()
+            .delete(&file_name::commit(version))
+            .await
+            .unwrap();
+    }
+    let read = Snapshot::load(&store, None).await.unwrap();
+    assert_eq!(read.files().await.unwrap().len() as i64, count);
+    assert_eq!(read.tombstones().await.unwrap().len(), 1);
+    // And from there to the next one, without reading it as a whole.
+    write(&store, "//- 3\n - f1 @9000000000000\n + h").await;
+    let next = Snapshot::load(&store, None).await.unwrap();
+    let written = maintain::checkpoint(&next, 0, &RandomIds).await.unwrap();
+    assert_eq!(written.hint.num_of_add_files, Some(count));
+}
+
+/// The years before 1582, the ends of decimals, and no value at all.
+#[test]
+fn typed_partition_values_are_exact() {
+    use super::encode::{Row, batch};
+    use arrow::array::AsArray;
+    use arrow::datatypes::{Date32Type, Decimal128Type, TimestampMicrosecondType};
+    let columns = CheckpointColumns {
+        partition_parsed: Some(StructType::new([
+            StructField::nullable("d", DataType::Date),
+            StructField::nullable("n", DataType::decimal(38, 2)),
+            StructField::nullable("t", DataType::Timestamp),
+        ])),
+        ..CheckpointColumns::default()
+    };
+    let nines = "9".repeat(36);
+    let rows = [
+        [
+            Some("0001-01-01"),
+            Some("-0.01"),
+            Some("1582-10-14 23:59:59.999999"),
+        ],
+        [
+            Some("1582-10-05"),
+            Some(nines.as_str()),
+            Some("0001-01-01T00:00:00.000000Z"),
+        ],
+        [None, None, None],
+        [Some(""), Some("1.50"), Some("9999-12-31T23:59:59.999999Z")],
+    ];
+    let adds: Vec<Add> = rows
+        .iter()
+        .map(|values| Add {
+            path: "f".to_owned(),
+            partition_values: ["d", "n", "t"]
+                .into_iter()
+                .zip(values)
+                .map(|(name, value)| (name.to_owned(), value.map(str::to_owned)))
+                .collect(),
+            ..Add::default()
+        })
+        .collect();
+    let rows: Vec<Row<'_>> = adds.iter().map(Row::Add).collect();
+    let batch = batch(&columns.schema(Layout::Sidecar), &columns, &rows).unwrap();
+    let add = batch.column_by_name("add").unwrap().as_struct();
+    let parsed = add
+        .column_by_name("partitionValues_parsed")
+        .unwrap()
+        .as_struct();
+    let days: Vec<Option<i32>> = parsed
+        .column(0)
+        .as_primitive::<Date32Type>()
+        .iter()
+        .collect();
+    assert_eq!(days, [Some(-719_162), Some(-141_437), None, None]);
+    let numbers: Vec<Option<i128>> = parsed
+        .column(1)
+        .as_primitive::<Decimal128Type>()
+        .iter()
+        .collect();
+    assert_eq!(
+        numbers,
+        [Some(-1), Some((10i128.pow(36) - 1) * 100), None, Some(150)]
+    );
+    let times: Vec<Option<i64>> = parsed
+        .column(2)
+        .as_primitive::<TimestampMicrosecondType>()
+        .iter()
+        .collect();
+    assert_eq!(
+        times,
+        [
+            Some(-12_219_292_800_000_001),
+            Some(-62_135_596_800_000_000),
+            None,
+            Some(253_402_300_799_999_999)
+        ]
+    );
+}

@@ -7,10 +7,12 @@ use deltaic_protocol::Action;
 use deltaic_protocol::action::{
     Add, CheckpointMetadata, DomainMetadata, Metadata, Protocol, Remove, SetTransaction, Sidecar,
 };
-use deltaic_protocol::error::{DeltaError, Result};
+use deltaic_protocol::error::Result;
 use deltaic_protocol::file_name::{self, LAST_CHECKPOINT, SIDECAR_DIR};
 use deltaic_protocol::schema::StructType;
 use deltaic_storage::{PutOutcome, TableStore};
+use futures::TryStreamExt;
+use futures::stream::BoxStream;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::basic::Compression;
@@ -44,8 +46,8 @@ pub struct CheckpointContent {
     pub txns: Vec<SetTransaction>,
     /// Domains that are not removed.
     pub domains: Vec<DomainMetadata>,
-    /// Live files.
-    pub adds: Vec<Arc<Add>>,
+    /// How many live files there are, as far as is known beforehand; V2 sidecars are numbered by it.
+    pub num_adds: usize,
     /// Tombstones that have not expired.
     pub removes: Vec<Arc<Remove>>,
     /// Optional columns.
@@ -53,6 +55,9 @@ pub struct CheckpointContent {
     /// Write a V2 checkpoint.
     pub v2: bool,
 }
+
+/// The live files of a checkpoint, some at a time.
+pub type AddChunks<'a> = BoxStream<'a, Result<Vec<Arc<Add>>>>;
 
 /// A checkpoint that was written.
 #[derive(Debug, Clone)]
@@ -71,11 +76,9 @@ impl CheckpointContent {
         rows
     }
 
-    fn file_rows(&self) -> Vec<Row<'_>> {
-        let removes = self.removes.iter().map(|r| Row::Remove(r.as_ref()));
-        removes
-            .chain(self.adds.iter().map(|a| Row::Add(a.as_ref())))
-            .collect()
+    fn remove_rows(&self) -> Vec<Row<'_>> {
+        let removes = self.removes.iter();
+        removes.map(|r| Row::Remove(r.as_ref())).collect()
     }
 
     fn header_actions(&self) -> Vec<Action> {
@@ -89,19 +92,21 @@ impl CheckpointContent {
     }
 }
 
-/// Writes a checkpoint and points `_last_checkpoint` to it. `uuid` names V2 files; each call gives a new one.
+/// Writes a checkpoint and points `_last_checkpoint` to it. Of the live files no more are held than `adds` gives at a time. `uuid`
+/// names V2 files; each call gives a new one.
 ///
 /// # Errors
-/// The store fails. A checkpoint that another writer made first is kept.
+/// The store fails, or `adds` does: then there is no checkpoint. One that another writer made first is kept.
 pub async fn write_checkpoint(
     store: &TableStore,
     content: &CheckpointContent,
+    adds: AddChunks<'_>,
     uuid: &(dyn Fn() -> String + Sync),
 ) -> Result<WrittenCheckpoint> {
     let written = if content.v2 {
-        write_v2(store, content, uuid).await?
+        write_v2(store, content, adds, uuid).await?
     } else {
-        write_classic(store, content).await?
+        write_classic(store, content, adds).await?
     };
     store
         .log()
@@ -110,18 +115,29 @@ pub async fn write_checkpoint(
     Ok(written)
 }
 
+fn add_rows(adds: &[Arc<Add>]) -> Vec<Row<'_>> {
+    adds.iter().map(|a| Row::Add(a.as_ref())).collect()
+}
+
 async fn write_classic(
     store: &TableStore,
     content: &CheckpointContent,
+    mut adds: AddChunks<'_>,
 ) -> Result<WrittenCheckpoint> {
     let schema = content.columns.schema(Layout::Classic);
-    let mut rows = content.header_rows();
-    rows.extend(content.file_rows());
-    let bytes = parquet(&schema, &content.columns, &rows)?;
+    let mut file = ParquetOut::new(&schema, &content.columns)?;
+    file.write(&content.header_rows())?;
+    file.write(&content.remove_rows())?;
+    let mut num_adds = 0;
+    while let Some(chunk) = adds.try_next().await? {
+        num_adds += chunk.len();
+        file.write(&add_rows(&chunk))?;
+    }
+    let (rows, bytes) = file.finish()?;
     let name = file_name::checkpoint(content.version);
-    let mut hint = LastCheckpoint::new(content.version, rows.len() as i64);
+    let mut hint = LastCheckpoint::new(content.version, rows as i64);
     hint.size_in_bytes = Some(bytes.len() as i64);
-    hint.num_of_add_files = Some(content.adds.len() as i64);
+    hint.num_of_add_files = Some(num_adds as i64);
     hint.checkpoint_schema = serde_json::from_str(&schema.to_json()).ok();
     put(store, &name, bytes).await?;
     Ok(WrittenCheckpoint {
@@ -130,43 +146,94 @@ async fn write_classic(
     })
 }
 
-async fn write_v2(
-    store: &TableStore,
-    content: &CheckpointContent,
-    uuid: &(dyn Fn() -> String + Sync),
-) -> Result<WrittenCheckpoint> {
-    let schema = content.columns.schema(Layout::Sidecar);
-    let rows = content.file_rows();
-    let parts = rows.len().div_ceil(SIDECAR_ACTIONS);
-    let mut sidecars = Vec::with_capacity(parts);
-    let mut names = Vec::with_capacity(parts + 1);
-    for (part, chunk) in rows.chunks(SIDECAR_ACTIONS).enumerate() {
-        let bytes = parquet(&schema, &content.columns, chunk)?;
+/// Sidecars that are being written, one after the other.
+struct Sidecars<'a> {
+    store: &'a TableStore,
+    content: &'a CheckpointContent,
+    schema: &'a StructType,
+    uuid: &'a (dyn Fn() -> String + Sync),
+    parts: usize,
+    open: Option<ParquetOut<'a>>,
+    actions: usize,
+    written: Vec<Sidecar>,
+}
+
+impl Sidecars<'_> {
+    /// Adds actions; each sidecar takes so many and no more.
+    async fn take(&mut self, mut rows: &[Row<'_>]) -> Result<()> {
+        while !rows.is_empty() {
+            let file = match &mut self.open {
+                Some(file) => file,
+                None => self
+                    .open
+                    .insert(ParquetOut::new(self.schema, &self.content.columns)?),
+            };
+            let room = SIDECAR_ACTIONS.saturating_sub(file.rows).min(rows.len());
+            let (now, later) = rows.split_at(room);
+            file.write(now)?;
+            self.actions += room;
+            rows = later;
+            if file.rows >= SIDECAR_ACTIONS {
+                self.close().await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the sidecar that is open, if one is.
+    async fn close(&mut self) -> Result<()> {
+        let Some(file) = self.open.take() else {
+            return Ok(());
+        };
+        let (_, bytes) = file.finish()?;
         let bare = format!(
             "{:020}.checkpoint.{:010}.{:010}.{}.parquet",
-            content.version,
-            part + 1,
-            parts,
-            uuid()
+            self.content.version,
+            self.written.len() + 1,
+            self.parts,
+            (self.uuid)()
         );
         let name = format!("{SIDECAR_DIR}/{bare}");
         let size = bytes.len() as i64;
-        put(store, &name, bytes).await?;
-        let modified = store
-            .log()
-            .stat(&name)
-            .await?
-            .map_or(0, |file| file.modified_ms);
-        sidecars.push(Sidecar {
+        put(self.store, &name, bytes).await?;
+        let entry = self.store.log().stat(&name).await?;
+        self.written.push(Sidecar {
             path: bare,
             size_in_bytes: size,
-            modification_time: modified,
+            modification_time: entry.map_or(0, |file| file.modified_ms),
             tags: None,
         });
-        names.push(name);
+        Ok(())
     }
+}
+
+async fn write_v2(
+    store: &TableStore,
+    content: &CheckpointContent,
+    mut adds: AddChunks<'_>,
+    uuid: &(dyn Fn() -> String + Sync),
+) -> Result<WrittenCheckpoint> {
+    let schema = content.columns.schema(Layout::Sidecar);
+    let mut out = Sidecars {
+        store,
+        content,
+        schema: &schema,
+        uuid,
+        parts: (content.removes.len() + content.num_adds).div_ceil(SIDECAR_ACTIONS),
+        open: None,
+        actions: 0,
+        written: Vec::new(),
+    };
+    out.take(&content.remove_rows()).await?;
+    let mut num_adds = 0;
+    while let Some(chunk) = adds.try_next().await? {
+        num_adds += chunk.len();
+        out.take(&add_rows(&chunk)).await?;
+    }
+    out.close().await?;
+    let (actions, sidecars) = (out.actions, out.written);
     let sidecar_bytes: i64 = sidecars.iter().map(|s| s.size_in_bytes).sum();
-    let metadata = checkpoint_metadata(content, rows.len(), sidecar_bytes, &schema);
+    let metadata = checkpoint_metadata(content, actions, num_adds, sidecar_bytes, &schema);
     let mut small = content.header_actions();
     small.push(Action::CheckpointMetadata(metadata));
     let mut top = small.clone();
@@ -198,11 +265,12 @@ async fn write_v2(
             map.insert("sidecarFiles".to_owned(), Value::Array(list));
         }
     }
-    let mut hint = LastCheckpoint::new(content.version, (rows.len() + top.len()) as i64);
+    let mut hint = LastCheckpoint::new(content.version, (actions + top.len()) as i64);
     hint.size_in_bytes = Some(top_bytes + sidecar_bytes);
-    hint.num_of_add_files = Some(content.adds.len() as i64);
+    hint.num_of_add_files = Some(num_adds as i64);
     hint.v2_checkpoint = Some(v2);
-    names.insert(0, name);
+    let mut names = vec![name];
+    names.extend(sidecars.iter().map(|s| format!("{SIDECAR_DIR}/{}", s.path)));
     Ok(WrittenCheckpoint { files: names, hint })
 }
 
@@ -232,20 +300,24 @@ pub async fn write_compatible(
         stats_text: true,
         ..CheckpointColumns::default()
     };
-    let bytes = parquet(&columns.schema(Layout::V2), &columns, &rows)?;
+    let schema = columns.schema(Layout::V2);
+    let mut file = ParquetOut::new(&schema, &columns)?;
+    file.write(&rows)?;
+    let (_, bytes) = file.finish()?;
     put(store, &file_name::checkpoint(version), bytes).await
 }
 
 fn checkpoint_metadata(
     content: &CheckpointContent,
     actions: usize,
+    num_adds: usize,
     bytes: i64,
     schema: &StructType,
 ) -> CheckpointMetadata {
     let tags = [
         ("sidecarNumActions", actions.to_string()),
         ("sidecarSizeInBytes", bytes.to_string()),
-        ("numOfAddFiles", content.adds.len().to_string()),
+        ("numOfAddFiles", num_adds.to_string()),
         ("sidecarFileSchema", schema.to_json()),
     ];
     let tags = tags
@@ -272,20 +344,43 @@ async fn put(store: &TableStore, name: &str, bytes: Bytes) -> Result<()> {
     Ok(())
 }
 
-fn parquet(schema: &StructType, columns: &CheckpointColumns, rows: &[Row<'_>]) -> Result<Bytes> {
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .build();
-    let options = ArrowWriterOptions::new()
-        .with_properties(properties)
-        .with_skip_arrow_metadata(true);
-    let fail = |e: parquet::errors::ParquetError| -> DeltaError { internal(e) };
-    let mut writer =
-        ArrowWriter::try_new_with_options(Vec::new(), to_arrow(schema), options).map_err(fail)?;
-    for chunk in rows.chunks(CHUNK_ROWS) {
-        writer
-            .write(&batch(schema, columns, chunk)?)
-            .map_err(fail)?;
+/// A Parquet file of the log that is being written.
+struct ParquetOut<'a> {
+    schema: &'a StructType,
+    columns: &'a CheckpointColumns,
+    writer: ArrowWriter<Vec<u8>>,
+    rows: usize,
+}
+
+impl<'a> ParquetOut<'a> {
+    fn new(schema: &'a StructType, columns: &'a CheckpointColumns) -> Result<Self> {
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .build();
+        let options = ArrowWriterOptions::new()
+            .with_properties(properties)
+            .with_skip_arrow_metadata(true);
+        let writer = ArrowWriter::try_new_with_options(Vec::new(), to_arrow(schema), options);
+        Ok(Self {
+            schema,
+            columns,
+            writer: writer.map_err(internal)?,
+            rows: 0,
+        })
     }
-    Ok(Bytes::from(writer.into_inner().map_err(fail)?))
+
+    fn write(&mut self, rows: &[Row<'_>]) -> Result<()> {
+        for chunk in rows.chunks(CHUNK_ROWS) {
+            let batch = batch(self.schema, self.columns, chunk)?;
+            self.writer.write(&batch).map_err(internal)?;
+            self.rows += chunk.len();
+        }
+        Ok(())
+    }
+
+    /// How many rows there are, and the file.
+    fn finish(self) -> Result<(usize, Bytes)> {
+        let bytes = self.writer.into_inner().map_err(internal)?;
+        Ok((self.rows, Bytes::from(bytes)))
+    }
 }

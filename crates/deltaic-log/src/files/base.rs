@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use deltaic_protocol::action::Add;
 use deltaic_protocol::error::Result;
 use deltaic_storage::TableStore;
+use futures::stream::{self, BoxStream};
+use futures::{StreamExt, TryStreamExt};
 use tokio::sync::OnceCell;
 
 use super::{FileKey, FileState, Layer};
@@ -69,6 +72,29 @@ impl Base {
             Ok(Arc::new(layer))
         });
         layer.await.cloned()
+    }
+
+    /// The live files of the checkpoint with their keys, some at a time; read anew, unless somebody has read them before.
+    pub(crate) fn add_chunks(&self) -> BoxStream<'static, Result<Vec<(FileKey, Arc<Add>)>>> {
+        if let Some(layer) = self.adds.get() {
+            let mut adds: Vec<(u64, FileKey, Arc<Add>)> = Vec::with_capacity(layer.len());
+            for (key, entry) in &layer.entries {
+                if let FileState::Live(add) = &entry.state {
+                    adds.push((entry.order, key.clone(), Arc::clone(add)));
+                }
+            }
+            adds.sort_by_key(|(order, ..)| *order);
+            let adds = adds.into_iter().map(|(_, key, add)| (key, add)).collect();
+            return stream::iter([Ok(adds)]).boxed();
+        }
+        let Some(source) = &self.source else {
+            return stream::empty().boxed();
+        };
+        let root = source.store.root().clone();
+        let keyed = move |add: Add| (FileKey::of_add(&root, &add), Arc::new(add));
+        checkpoint::add_chunks(&source.store, &source.files)
+            .map_ok(move |adds| adds.into_iter().map(&keyed).collect())
+            .boxed()
     }
 
     /// The tombstones of the checkpoint.

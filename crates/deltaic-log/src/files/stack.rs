@@ -1,10 +1,12 @@
 //! A persistent stack of layers over a checkpoint base.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use deltaic_protocol::action::{Add, Remove};
 use deltaic_protocol::error::Result;
+use futures::stream::{self, BoxStream};
+use futures::{StreamExt, TryStreamExt};
 
 use super::layer::Entry;
 use super::{Base, FileKey, FileState, Layer};
@@ -86,6 +88,28 @@ impl FileStack {
         }
         found.sort_by_key(|(order, _)| *order);
         Ok(found.into_iter().map(|(_, add)| add).collect())
+    }
+
+    /// The live files in the same order, some at a time: those of the checkpoint go by, unless somebody holds them already.
+    pub(crate) fn live_chunks(&self) -> BoxStream<'static, Result<Vec<Arc<Add>>>> {
+        let mut named: HashSet<FileKey> = HashSet::new();
+        let mut newest: Vec<(u64, Arc<Add>)> = Vec::new();
+        for (key, entry) in self.flattened() {
+            named.insert(key.clone());
+            if let FileState::Live(add) = &entry.state {
+                newest.push((entry.order, Arc::clone(add)));
+            }
+        }
+        newest.sort_by_key(|(order, _)| *order);
+        let newest: Vec<Arc<Add>> = newest.into_iter().map(|(_, add)| add).collect();
+        self.base
+            .add_chunks()
+            .map_ok(move |adds| {
+                let kept = adds.into_iter().filter(|(key, _)| !named.contains(key));
+                kept.map(|(_, add)| add).collect()
+            })
+            .chain(stream::iter([Ok(newest)]))
+            .boxed()
     }
 
     /// The tombstones, expired or not, in the order in which the log names them.

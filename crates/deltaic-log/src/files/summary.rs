@@ -124,6 +124,41 @@ impl FileSummary {
         Some(out)
     }
 
+    /// Counts a file in.
+    pub(crate) fn include(&mut self, add: &Add) {
+        self.count(add, 1);
+    }
+
+    /// What another count of the same files says differently, a line for each total; `None` where both agree.
+    pub(crate) fn differences(&self, computed: &Self) -> Option<String> {
+        let totals = [
+            (
+                "Table size (bytes)",
+                self.size_in_bytes,
+                computed.size_in_bytes,
+            ),
+            ("Number of files", self.num_files, computed.num_files),
+            (
+                "Number of deletion vectors",
+                self.num_deletion_vectors,
+                computed.num_deletion_vectors,
+            ),
+            (
+                "Number of deleted records",
+                self.num_deleted_records,
+                computed.num_deleted_records,
+            ),
+        ];
+        let lines: Vec<String> = totals
+            .into_iter()
+            .filter(|(_, expected, found)| expected != found)
+            .map(|(what, expected, found)| {
+                format!("{what} - Expected: {expected} Computed: {found}")
+            })
+            .collect();
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+
     fn count(&mut self, add: &Add, sign: i64) {
         self.change(
             add.size,

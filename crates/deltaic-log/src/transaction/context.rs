@@ -70,6 +70,8 @@ pub struct CommitContext {
     pub later: Option<Later>,
     /// Write a checkpoint and clean the log when it is time.
     pub write_checkpoint: bool,
+    /// No checkpoint of a version whose files are not those that its checksum counted.
+    pub checksum_mismatch_is_fatal: bool,
 }
 
 impl Default for CommitContext {
@@ -86,6 +88,7 @@ impl Default for CommitContext {
             write_checksum: true,
             later: None,
             write_checkpoint: true,
+            checksum_mismatch_is_fatal: true,
         }
     }
 }

@@ -157,8 +157,12 @@ fn statistics(rows: &[Row], writer: &Writer) -> String {
             Scalar::String(s) => cut_maximum(s, writer.prefix).map(|s| json!(s)),
             other => to_json_bound(other, &utc),
         });
-        low.map(|v| insert(&mut min, &column.path, v));
-        high.map(|v| insert(&mut max, &column.path, v));
+        if let Some(low) = low {
+            insert(&mut min, &column.path, low);
+        }
+        if let Some(high) = high {
+            insert(&mut max, &column.path, high);
+        }
     }
     let hides = rows.iter().zip(&writer.hidden).any(|(_, hidden)| *hidden);
     json!({

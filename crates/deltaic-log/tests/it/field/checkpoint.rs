@@ -446,3 +446,131 @@ async fn b041_cleanup_takes_commits_checkpoints_checksums_and_compacted_files() 
     names.sort();
     assert_eq!(names, kept);
 }
+
+/// A checksum of version 6 that says seven files; the log has six.
+fn lie(more: &str) -> String {
+    let metadata = BEGIN
+        .lines()
+        .next()
+        .unwrap()
+        .trim_end_matches('}')
+        .to_owned()
+        + "}}}";
+    let metadata = &metadata[r#"{"metaData":"#.len()..metadata.len() - 1];
+    format!(
+        r#"{{"tableSizeBytes":70,"numFiles":7,"numMetadata":1,"numProtocol":1,"metadata":{metadata},"protocol":{{"minReaderVersion":1,"minWriterVersion":2}},"fileSizeHistogram":{{"sortedBinBoundaries":[0],"fileCounts":[7],"totalBytes":[70]}}{more}}}"#
+    )
+}
+
+#[tokio::test]
+async fn a_version_that_is_not_what_its_checksum_counted_gets_no_checkpoint() {
+    let store = appends(BEGIN, 6).await;
+    put(&store, &file_name::checksum(6), &lie("")).await;
+    let snapshot = load(&store).await;
+    for error in [
+        snapshot.verify_checksum().await.unwrap_err(),
+        maintain::checkpoint(&load(&store).await, 0, &RandomIds)
+            .await
+            .unwrap_err(),
+    ] {
+        assert_eq!(
+            error.to_string(),
+            "[DELTA_TXN_LOG_FAILED_INTEGRITY] The transaction log has failed integrity checks. Failed verification at version 6 of:\n\
+             Table size (bytes) - Expected: 70 Computed: 60\nNumber of files - Expected: 7 Computed: 6"
+        );
+    }
+    let there = store.log().stat(&file_name::checkpoint(6)).await.unwrap();
+    assert_eq!(there, None);
+    assert_eq!(
+        snapshot.files().await.unwrap().len(),
+        6,
+        "reading goes by the log"
+    );
+    // Who knows better says so.
+    maintain::checkpoint_unverified(&load(&store).await, 0, &RandomIds)
+        .await
+        .unwrap();
+    assert_eq!(load(&store).await.checkpoint_version(), Some(6));
+}
+
+#[tokio::test]
+async fn a_checksum_that_another_commit_left_does_not_count() {
+    let mark = |txn: &str| format!("{{\"commitInfo\":{{\"txnId\":\"{txn}\"}}}}\n{}", add("f6"));
+    for (stale, checksum) in [
+        (
+            "of another table",
+            lie("").replace(r#""id":"t""#, r#""id":"u""#),
+        ),
+        ("of another commit", lie(r#","txnId":"other""#)),
+        ("torn", lie("")[..90].to_owned()),
+        ("empty", String::new()),
+    ] {
+        let store = appends(BEGIN, 5).await;
+        put(&store, &file_name::commit(6), &mark("own")).await;
+        put(&store, &file_name::checksum(6), &checksum).await;
+        let snapshot = load(&store).await;
+        snapshot.verify_checksum().await.unwrap();
+        assert_eq!(snapshot.summary().await.unwrap().num_files, 6, "{stale}");
+        maintain::checkpoint(&load(&store).await, 0, &RandomIds)
+            .await
+            .unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_checksum_with_other_metadata_is_told_and_not_used() {
+    let store = appends(BEGIN, 7).await;
+    for (what, checksum) in [
+        (
+            "Metadata",
+            lie("").replace(r#""configuration":{}"#, r#""configuration":{"k":"v"}"#),
+        ),
+        (
+            "Protocol",
+            lie("").replace(r#""minWriterVersion":2"#, r#""minWriterVersion":5"#),
+        ),
+    ] {
+        put(&store, &file_name::checksum(7), &checksum).await;
+        let snapshot = load(&store).await;
+        assert_eq!(snapshot.summary().await.unwrap().size_in_bytes, 70);
+        let error = snapshot.verify_checksum().await.unwrap_err();
+        assert_eq!(error.class(), Some("DELTA_TXN_LOG_FAILED_INTEGRITY"));
+        assert!(
+            error.to_string().contains(&format!("{what} - Expected: ")),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_path_of_a_sidecar_that_leads_elsewhere_is_taken_by_its_name() {
+    let head = begin(r#""v2Checkpoint""#, r#""delta.checkpointPolicy":"v2""#);
+    let store = appends(&head, 6).await;
+    checkpoint(&store, 6).await;
+    let name = sidecars(&store).await.remove(0);
+    let bare = name.rsplit('/').next().unwrap();
+    let pointer = store.log().read(LAST_CHECKPOINT).await.unwrap();
+    let pointer = deltaic_log::hint::LastCheckpoint::parse(&pointer).unwrap();
+    let top = pointer.v2_checkpoint.unwrap()["path"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let text = String::from_utf8(store.log().read(&top).await.unwrap().to_vec()).unwrap();
+    for version in 0..=6 {
+        gone(&store, &file_name::commit(version)).await;
+    }
+    for path in [
+        format!("memory:/elsewhere/_delta_log/_sidecars/{bare}"),
+        format!("/elsewhere/{bare}"),
+        format!("../../../{bare}"),
+        format!("_sidecars/{bare}"),
+    ] {
+        let moved = text.replace(
+            &format!("\"path\":\"{bare}\""),
+            &format!("\"path\":\"{path}\""),
+        );
+        assert_ne!(moved, text);
+        put(&store, &top, &moved).await;
+        assert_eq!(count(&store).await, 6, "{path}");
+    }
+}
