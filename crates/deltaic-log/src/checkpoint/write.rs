@@ -27,7 +27,9 @@ use crate::commit::commit_text;
 use crate::hint::LastCheckpoint;
 
 /// Rows that are encoded at a time.
-const CHUNK_ROWS: usize = 8_192;
+const CHUNK_ROWS: usize = 1_024;
+/// Rows that readers, this one too, must hold at a time.
+const GROUP_ROWS: usize = 32_768;
 /// File actions in one sidecar.
 const SIDECAR_ACTIONS: usize = 50_000;
 /// Longer lists are not repeated in the pointer.
@@ -356,6 +358,7 @@ impl<'a> ParquetOut<'a> {
     fn new(schema: &'a StructType, columns: &'a CheckpointColumns) -> Result<Self> {
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
+            .set_max_row_group_row_count(Some(GROUP_ROWS))
             .build();
         let options = ArrowWriterOptions::new()
             .with_properties(properties)

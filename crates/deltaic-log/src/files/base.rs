@@ -21,6 +21,9 @@ pub struct CheckpointSource {
     pub files: Arc<CheckpointFiles>,
 }
 
+/// A live file and what it is known by.
+pub(crate) type Keyed = (FileKey, Arc<Add>);
+
 /// The file actions of a checkpoint, adds and removes separately, since most readers want adds only.
 #[derive(Debug)]
 pub(crate) struct Base {
@@ -75,7 +78,7 @@ impl Base {
     }
 
     /// The live files of the checkpoint with their keys, some at a time; read anew, unless somebody has read them before.
-    pub(crate) fn add_chunks(&self) -> BoxStream<'static, Result<Vec<(FileKey, Arc<Add>)>>> {
+    pub(crate) fn add_chunks(&self) -> BoxStream<'static, Result<Vec<Keyed>>> {
         if let Some(layer) = self.adds.get() {
             let mut adds: Vec<(u64, FileKey, Arc<Add>)> = Vec::with_capacity(layer.len());
             for (key, entry) in &layer.entries {

@@ -115,7 +115,8 @@ async fn next_timestamp(base: Option<&Snapshot>, now: i64) -> Result<i64> {
     }
 }
 
-/// Records since when in-commit timestamps count, if this commit switches them on in a table that had none.
+/// Records since when in-commit timestamps count, if this commit switches them on in a table that had none. Where they are on
+/// already, metadata that replaces the old keeps that record: older versions have no such timestamps.
 fn with_enablement(
     metadata: &Metadata,
     base: Option<&Snapshot>,
@@ -123,17 +124,27 @@ fn with_enablement(
     timestamp: Option<i64>,
 ) -> Result<Metadata> {
     let mut out = metadata.clone();
-    if let (Some(base), Some(timestamp)) = (base, timestamp)
-        && !base.config().in_commit_timestamps_enabled()?
-    {
-        out.configuration.insert(
-            key::IN_COMMIT_TIMESTAMP_ENABLEMENT_VERSION.to_owned(),
-            version.to_string(),
-        );
-        out.configuration.insert(
-            key::IN_COMMIT_TIMESTAMP_ENABLEMENT_TIMESTAMP.to_owned(),
-            timestamp.to_string(),
-        );
+    let (Some(base), Some(timestamp)) = (base, timestamp) else {
+        return Ok(out);
+    };
+    let since = if base.config().in_commit_timestamps_enabled()? {
+        base.config().in_commit_timestamp_enablement()?
+    } else {
+        Some((version, timestamp))
+    };
+    let keys = [
+        key::IN_COMMIT_TIMESTAMP_ENABLEMENT_VERSION,
+        key::IN_COMMIT_TIMESTAMP_ENABLEMENT_TIMESTAMP,
+    ];
+    match since {
+        Some((version, timestamp)) => {
+            for (key, value) in keys.into_iter().zip([version, timestamp]) {
+                out.configuration.insert(key.to_owned(), value.to_string());
+            }
+        }
+        None => keys.iter().for_each(|key| {
+            out.configuration.remove(*key);
+        }),
     }
     Ok(out)
 }

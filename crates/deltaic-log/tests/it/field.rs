@@ -4,6 +4,7 @@ mod checkpoint;
 mod history;
 mod replay;
 mod skipping;
+mod upkeep;
 mod writers;
 
 use bytes::Bytes;

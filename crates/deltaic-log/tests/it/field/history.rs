@@ -1,7 +1,7 @@
 //! Time travel and the history.
 
 use deltaic_log::history::{VersionAt, available_versions, history, version_at_timestamp};
-use deltaic_log::{RandomIds, Snapshot, Version, maintain};
+use deltaic_log::{Operation, RandomIds, Snapshot, Transaction, Version, maintain};
 use deltaic_protocol::file_name;
 use deltaic_protocol::timestamp::Zone;
 use deltaic_storage::TableStore;
@@ -124,6 +124,21 @@ async fn b074_recorded_times_count_from_their_enablement_on_and_file_times_befor
         next.snapshot.in_commit_timestamp().await.unwrap(),
         Some(2501)
     );
+    // Metadata that replaces the old one, as CREATE OR REPLACE does, knows nothing of the enablement: it is kept.
+    let mut replace = Transaction::begin(&next.snapshot, Operation::new("REPLACE TABLE"));
+    replace.set_metadata(crate::metadata(&[(
+        "delta.enableInCommitTimestamps",
+        "true",
+    )]));
+    let replaced = replace
+        .commit(&context)
+        .await
+        .unwrap()
+        .into_result()
+        .unwrap();
+    let enablement = replaced.snapshot.config().in_commit_timestamp_enablement();
+    assert_eq!(enablement.unwrap(), Some((2, 2000)));
+    assert_eq!(at(&store, 1001).await, Ok(1));
 }
 
 #[tokio::test]
