@@ -5,6 +5,7 @@
 //! knows a query engine.
 
 pub mod arrow_schema;
+pub mod changes;
 pub mod checkpoint;
 pub mod checksum;
 pub mod cleanup;
