@@ -13,7 +13,7 @@ use crate::names::pretty;
 use crate::node::Node;
 use crate::options::AnalyzerOptions;
 use crate::relations::{Constants, Relations};
-use crate::resolver::{TableFunctionArgument, Travel};
+use crate::resolver::{ArgumentValue, TableFunctionArgument, Travel};
 use crate::scope::Scope;
 use crate::types::{castable, shown};
 
@@ -132,17 +132,28 @@ impl Constants for Binder<'_> {
 
     fn table_argument(&self, e: &Expr) -> Result<TableFunctionArgument> {
         let node = self.constant(e)?;
-        let value = evaluate(&node)?;
-        Ok(match (&value, &node.ty) {
-            (v, _) if v.is_null() => TableFunctionArgument::Null,
-            (ScalarValue::Utf8(Some(s)), _) => TableFunctionArgument::String(s.clone()),
+        if !node.is_foldable() {
+            return Ok(TableFunctionArgument::not_constant(e));
+        }
+        let value = match (evaluate(&node)?, &node.ty) {
+            (v, _) if v.is_null() => ArgumentValue::Null,
+            (ScalarValue::Utf8(Some(s)), _) => ArgumentValue::String(s),
             (ScalarValue::TimestampMicrosecond(Some(t), _), DataType::Timestamp) => {
-                TableFunctionArgument::Timestamp(*t)
+                ArgumentValue::Timestamp(t)
             }
-            (v, _) => match whole(v) {
-                Some(n) => TableFunctionArgument::Long(n),
-                None => TableFunctionArgument::Other(pretty(&node, self.options.zone)),
-            },
+            (_, DataType::Date) => {
+                match cast_constant(node.clone(), &DataType::Timestamp, &self.env)? {
+                    ScalarValue::TimestampMicrosecond(Some(t), _) => ArgumentValue::Timestamp(t),
+                    _ => ArgumentValue::Other,
+                }
+            }
+            (v, _) => whole(&v).map_or(ArgumentValue::Other, ArgumentValue::Long),
+        };
+        Ok(TableFunctionArgument {
+            value,
+            is_literal: matches!(node.kind, crate::node::Kind::Literal(_)),
+            sql: pretty(&node, self.options.zone),
+            data_type: node.ty,
         })
     }
 

@@ -40,6 +40,6 @@ pub use assign::{
 pub use kernels::variant_json::variant_json;
 pub use options::{AnalyzerOptions, Parameters};
 pub use resolver::{
-    Relation, Resolver, TableFunctionArgument, TableRelation, Travel, ViewRelation,
+    ArgumentValue, Relation, Resolver, TableFunctionArgument, TableRelation, Travel, ViewRelation,
 };
 pub use scope::Scope;

@@ -95,9 +95,14 @@ impl Visitor for Collector<'_> {
         };
         if let Some((name, args)) = call {
             let name = name.to_string().to_lowercase();
-            if !self.constants.knows_table_function(&name)
-                && let Ok(args) = arguments(args, self.constants)
-            {
+            if !self.constants.knows_table_function(&name) {
+                // What cannot be computed yet is no constant, or is raised when it is bound.
+                let args = expressions(args)
+                    .map(|e| {
+                        let computed = self.constants.table_argument(e);
+                        computed.unwrap_or_else(|_| TableFunctionArgument::not_constant(e))
+                    })
+                    .collect();
                 self.found.push(Reference::Function(name, args));
             }
         }
@@ -105,26 +110,29 @@ impl Visitor for Collector<'_> {
     }
 }
 
-/// The constant arguments of a table function.
+/// The arguments of a table function.
 pub fn arguments(
     args: &[FunctionArg],
     constants: &dyn Constants,
 ) -> Result<Vec<TableFunctionArgument>> {
-    args.iter()
-        .filter_map(|a| match a {
-            FunctionArg::Unnamed(FunctionArgExpr::Expr(e))
-            | FunctionArg::Named {
-                arg: FunctionArgExpr::Expr(e),
-                ..
-            } => Some(e),
-            _ => None,
-        })
+    expressions(args)
         .map(|e| constants.table_argument(e))
         .collect()
 }
 
-fn function_key(name: &str, args: &[TableFunctionArgument]) -> String {
-    format!("{name}({args:?})")
+fn expressions(args: &[FunctionArg]) -> impl Iterator<Item = &Expr> {
+    args.iter().filter_map(|a| match a {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(e))
+        | FunctionArg::Named {
+            arg: FunctionArgExpr::Expr(e),
+            ..
+        } => Some(e),
+        _ => None,
+    })
+}
+
+fn function_key(name: &str, args: &[TableFunctionArgument], view: &ViewContext) -> String {
+    format!("{name}({args:?}) in {view:?}")
 }
 
 impl Relations {
@@ -149,11 +157,14 @@ impl Relations {
         while let Some((reference, view, depth)) = todo.pop() {
             let (name, travel) = match reference {
                 Reference::Function(name, args) => {
-                    let key = function_key(&name, &args);
+                    let key = function_key(&name, &args, &view);
                     if let std::collections::hash_map::Entry::Vacant(slot) =
                         all.functions.entry(key)
                     {
-                        slot.insert(resolver.table_function(&name, &args).await);
+                        let at = view
+                            .as_deref()
+                            .map(|(catalog, schema)| (&**catalog, &**schema));
+                        slot.insert(resolver.table_function(&name, &args, at).await);
                     }
                     continue;
                 }
@@ -217,8 +228,9 @@ impl Relations {
         &self,
         name: &str,
         args: &[TableFunctionArgument],
+        view: &ViewContext,
     ) -> Result<Option<&TableRelation>> {
-        match self.functions.get(&function_key(name, args)) {
+        match self.functions.get(&function_key(name, args, view)) {
             Some(Ok(found)) => Ok(found.as_ref()),
             Some(Err(e)) => Err(e.clone()),
             None => Ok(None),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use datafusion::catalog::TableProvider;
 use deltaic_protocol::Result;
-use deltaic_protocol::schema::StructType;
-use sqlparser::ast::Ident;
+use deltaic_protocol::schema::{DataType, StructType};
+use sqlparser::ast::{Expr, Ident};
 
 /// The point of the past that a reference names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -56,19 +56,46 @@ pub struct ViewRelation {
     pub temporary: bool,
 }
 
-/// A constant argument of a table function.
+/// An argument of a table function.
 #[derive(Clone, Debug, PartialEq)]
-pub enum TableFunctionArgument {
+pub struct TableFunctionArgument {
+    /// What it says.
+    pub value: ArgumentValue,
+    /// Its type; void where it is not constant.
+    pub data_type: DataType,
+    /// It is written as a literal.
+    pub is_literal: bool,
+    /// The expression as SQL text.
+    pub sql: String,
+}
+
+/// The value of an argument.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ArgumentValue {
     /// NULL.
     Null,
     /// Any whole number.
     Long(i64),
     /// Text.
     String(String),
-    /// Microseconds since the epoch.
+    /// Microseconds since the epoch; of a date, its midnight in the session's zone.
     Timestamp(i64),
-    /// Anything else, as SQL text.
-    Other(String),
+    /// A constant of another type.
+    Other,
+    /// The expression is not constant.
+    NotConstant,
+}
+
+impl TableFunctionArgument {
+    /// An expression that is not constant.
+    pub(crate) fn not_constant(e: &Expr) -> TableFunctionArgument {
+        TableFunctionArgument {
+            value: ArgumentValue::NotConstant,
+            data_type: DataType::Void,
+            is_literal: false,
+            sql: e.to_string(),
+        }
+    }
 }
 
 /// The host of the analysis.
@@ -92,13 +119,15 @@ pub trait Resolver: Send + Sync {
         self.relation(name, travel).await
     }
 
-    /// A table function that the analyser does not know itself (`table_changes`); None where there is none.
+    /// A table function that the analyser does not know itself (`table_changes`); None where there is none. Inside a view,
+    /// names in it are relative to the view's catalog and schema, `at`.
     async fn table_function(
         &self,
         name: &str,
         arguments: &[TableFunctionArgument],
+        at: Option<(&str, &str)>,
     ) -> Result<Option<TableRelation>> {
-        let _ = (name, arguments);
+        let _ = (name, arguments, at);
         Ok(None)
     }
 }

@@ -138,31 +138,38 @@ impl Prepared {
     /// # Errors
     /// The table cannot be written.
     pub(crate) fn copying(ctx: &WriteContext<'_>, snapshot: &Snapshot) -> Result<Prepared> {
-        Prepared::unchecked(ctx, snapshot, snapshot.schema(), FileKind::Data)
-    }
-
-    /// For rows of the table, or changes of them, that are not checked.
-    pub(crate) fn unchecked(
-        ctx: &WriteContext<'_>,
-        snapshot: &Snapshot,
-        schema: &StructType,
-        kind: FileKind,
-    ) -> Result<Prepared> {
-        let mut target = table_target(
+        let target = table_target(
             ctx,
             snapshot.store(),
             snapshot.config(),
-            schema,
+            snapshot.schema(),
             snapshot.partition_columns(),
         )?;
-        if kind == FileKind::Change {
-            target.kind = kind;
-            target.stats = None;
-        }
-        Ok(Prepared {
+        Ok(Prepared::unchecked(target))
+    }
+
+    /// For changes of a table's rows; `schema` holds the kind of change too.
+    ///
+    /// # Errors
+    /// The table cannot be written.
+    pub(crate) fn changes(
+        ctx: &WriteContext<'_>,
+        store: &TableStore,
+        config: &TableConfig,
+        schema: &StructType,
+        partition_columns: &[String],
+    ) -> Result<Prepared> {
+        let mut target = table_target(ctx, store, config, schema, partition_columns)?;
+        target.kind = FileKind::Change;
+        target.stats = None;
+        Ok(Prepared::unchecked(target))
+    }
+
+    fn unchecked(target: WriteTarget) -> Prepared {
+        Prepared {
             target: Arc::new(target),
             guard: Arc::new(RowGuard::none()),
-        })
+        }
     }
 
     /// Writes rows.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use deltaic_log::Snapshot;
+use deltaic_log::changes::check_change_columns;
 use deltaic_log::transaction::{Operation, Transaction};
 use deltaic_maintenance::alter::mapping::{self, PhysicalName};
 use deltaic_protocol::action::{Metadata, Protocol};
@@ -203,6 +204,8 @@ pub fn define(
         None => fresh,
     };
     check_features_match(&protocol, &metadata)?;
+    // Before any row is written.
+    check_change_columns(existing, &metadata)?;
     Ok((metadata, protocol))
 }
 

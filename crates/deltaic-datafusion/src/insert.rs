@@ -6,8 +6,10 @@ use std::sync::Arc;
 use datafusion::common::TableReference;
 use datafusion::logical_expr::Expr;
 use deltaic_log::Snapshot;
+use deltaic_log::changes::check_change_columns;
 use deltaic_log::skipping::{Column, Predicate};
 use deltaic_log::transaction::{Operation, Transaction};
+use deltaic_protocol::Action;
 use deltaic_protocol::action::{Add, Metadata, Protocol};
 use deltaic_protocol::config::TableConfig;
 use deltaic_protocol::error::{DeltaError, Result};
@@ -15,6 +17,7 @@ use deltaic_protocol::schema::StructType;
 use deltaic_storage::TableStore;
 
 use crate::context::{Prepared, Rows, WriteContext, WriteReport};
+use crate::dml::changes::{ChangedTable, write_insertions};
 use crate::dml::delete::deletion;
 use crate::dml::target::DmlTarget;
 use crate::error::Classed;
@@ -231,6 +234,18 @@ pub async fn overwrite(
             let target = DmlTarget::new(ctx, snapshot, condition.qualifier.clone())?;
             let deletion =
                 deletion(ctx, &target, Some(&condition.predicate), &mut transaction).await?;
+            // A commit with files of changes is read from those alone, so the new rows must be in them too.
+            let recorded = deletion.actions.iter().any(|a| matches!(a, Action::Cdc(_)));
+            if recorded && !output.files.is_empty() {
+                let table = ChangedTable {
+                    store: snapshot.store(),
+                    config: &config,
+                    schema: &schema,
+                    partition_columns: &partitions,
+                };
+                let insertions = write_insertions(ctx, &table, &output.files).await?;
+                transaction.stage_all(insertions);
+            }
             let replaced = Replaced {
                 deleted_rows: deletion.deleted_rows,
                 copied_rows: deletion.copied_rows,
@@ -283,6 +298,7 @@ fn shape_of(
             snapshot.partition_columns().to_vec(),
         ));
     };
+    check_change_columns(Some(snapshot), &table.metadata)?;
     let protocol = table
         .protocol
         .clone()

@@ -32,6 +32,7 @@
 //! ```
 
 pub mod application;
+pub mod changes;
 pub mod codec;
 pub mod columns;
 pub mod context;
@@ -48,6 +49,7 @@ pub mod stores;
 mod values;
 pub mod write;
 
+pub use changes::{ChangedFiles, DeltaChanges};
 pub use context::{DmlReport, Rows, WriteContext, WriteReport};
 pub use create::{CreateKind, CreateTable, create_table};
 pub use dml::delete::{Delete, delete};

@@ -15,6 +15,7 @@ use datafusion::logical_expr::dml::InsertOp;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use deltaic_log::Snapshot;
+use deltaic_protocol::config::TableConfig;
 use deltaic_protocol::error::Result as DeltaResult;
 use deltaic_protocol::timestamp::Zone;
 
@@ -194,8 +195,13 @@ impl DeltaTableProvider {
 
 /// By what a table's columns are found in files.
 pub(crate) fn mapping_mode(snapshot: &Snapshot) -> DeltaResult<MappingMode> {
+    mode_of(snapshot.config())
+}
+
+/// The same of a table's properties.
+pub(crate) fn mode_of(config: &TableConfig) -> DeltaResult<MappingMode> {
     use deltaic_protocol::config::ColumnMappingMode;
-    Ok(match snapshot.config().column_mapping_mode()? {
+    Ok(match config.column_mapping_mode()? {
         ColumnMappingMode::None => MappingMode::None,
         ColumnMappingMode::Name => MappingMode::Name,
         ColumnMappingMode::Id => MappingMode::Id,

@@ -6,6 +6,7 @@
 
 mod compatible;
 mod files;
+mod names;
 mod range;
 
 #[cfg(test)]
@@ -27,6 +28,7 @@ use crate::listing::list_log;
 use crate::snapshot::Snapshot;
 
 pub use files::{ChangeKind, ChangedFile};
+pub use names::check_change_columns;
 pub use range::{ChangeBound, ChangeRange, resolve_range};
 
 /// The column that says what happened to a row: `insert`, `delete`, `update_preimage` or `update_postimage`.
@@ -247,11 +249,10 @@ impl ChangeFeed {
             // What a commit brings itself has its own schema; only rows before it may not fit.
             if version > begin && !self.fits(metadata, version)? {
                 return Err(self
-                    .incompatible(
-                        "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_SCHEMA_CHANGE",
-                        version,
-                    )
-                    .with_hint("read the changes up to that version and those from it on separately"));
+                    .incompatible("DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_SCHEMA_CHANGE", version)
+                    .with_hint(
+                        "read the changes up to that version and those from it on separately",
+                    ));
             }
         }
         Ok(())

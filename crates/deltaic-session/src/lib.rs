@@ -15,6 +15,7 @@
 mod analysis;
 mod cache;
 pub mod catalog;
+mod changes;
 mod conf;
 mod context;
 mod dispatch;

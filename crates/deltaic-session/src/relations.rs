@@ -14,6 +14,7 @@ use deltaic_protocol::error::{DeltaError, Result};
 use sqlparser::ast::Ident;
 
 use crate::catalog::{SchemaName, ViewRecord};
+use crate::changes;
 use crate::context::Context;
 use crate::errors;
 use crate::parquet;
@@ -57,6 +58,13 @@ impl<'a> SessionResolver<'a> {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
+    }
+
+    fn note_read(&self, root: String) {
+        self.reads
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(root);
     }
 
     async fn find(
@@ -133,11 +141,7 @@ impl<'a> SessionResolver<'a> {
             return Err(DeltaError::new("DELTA_READ_TABLE_WITHOUT_COLUMNS")
                 .param("tableName", table.quoted()));
         }
-        let root = snapshot.store().root().to_string();
-        self.reads
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(root);
+        self.note_read(snapshot.store().root().to_string());
         let schema = snapshot.schema().as_ref().clone();
         let provider = DeltaTableProvider::try_new(snapshot)?.with_zone(self.cx.zone());
         Ok(TableRelation {
@@ -179,11 +183,18 @@ impl Resolver for SessionResolver<'_> {
     async fn table_function(
         &self,
         name: &str,
-        _: &[TableFunctionArgument],
+        arguments: &[TableFunctionArgument],
+        at: Option<(&str, &str)>,
     ) -> Result<Option<TableRelation>> {
-        match name.to_lowercase().as_str() {
-            "table_changes" | "table_changes_by_path" => Err(DeltaError::not_supported_yet(name)),
-            _ => Ok(None),
-        }
+        let Some(function) = changes::Function::parse(name) else {
+            return Ok(None);
+        };
+        let at = match at {
+            Some((catalog, schema)) => SchemaName::new(catalog, schema),
+            None => self.cx.current.clone(),
+        };
+        let (relation, root) = changes::relation(self.cx, function, arguments, &at).await?;
+        self.note_read(root);
+        Ok(Some(relation))
     }
 }

@@ -311,7 +311,7 @@ pub(crate) fn stored_target(cx: &Context, object: CatalogObject) -> Result<Targe
 }
 
 /// A Delta table by path; a version behind the path counts where there is no table at the whole text.
-async fn delta_path(cx: &Context, format: &str, path: &str) -> Result<Target> {
+pub(crate) async fn delta_path(cx: &Context, format: &str, path: &str) -> Result<Target> {
     let whole = |path: &str, travel: Option<Travel>| -> Result<Target> {
         let store = cx.store(path)?;
         let qualifier = vec![format.to_lowercase(), path.to_owned()];

@@ -34,7 +34,7 @@ pub(crate) async fn snapshot_at(
 }
 
 /// Errors of time travel had no class in older releases.
-fn in_words_of(cx: &Context, error: DeltaError) -> DeltaError {
+pub(crate) fn in_words_of(cx: &Context, error: DeltaError) -> DeltaError {
     let unclassed = [
         "DELTA_VERSION_NOT_FOUND",
         "DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION",

@@ -57,7 +57,7 @@ impl Binder<'_> {
             return self.generate(input, &g, g.outer, &qualifier, &names);
         }
         let constants = relations::arguments(args, self)?;
-        match self.relations.function(&lower, &constants)? {
+        match self.relations.function(&lower, &constants, &sight.view)? {
             Some(table) => {
                 let rel = self.scan(table)?;
                 self.aliased(rel, alias)

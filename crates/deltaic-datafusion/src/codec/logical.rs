@@ -16,6 +16,7 @@ use deltaic_storage::StorageFactory;
 use serde::{Deserialize, Serialize};
 
 use super::message::{FileMessage, frame, unframe};
+use crate::changes::{ChangedFiles, DeltaChanges};
 use crate::columns::mapping::MappingMode;
 use crate::error::wrap;
 use crate::provider::as_delta;
@@ -35,6 +36,9 @@ struct TableMessage {
     partition_columns: Vec<String>,
     mode: MappingMode,
     zone: String,
+    /// Of a table's changes: how many of the files, the first ones, say themselves what happened to their rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    recorded: Option<usize>,
     files: Vec<FileMessage>,
 }
 
@@ -44,13 +48,20 @@ impl DeltaLogicalCodec {
         DeltaLogicalCodec { factory }
     }
 
-    fn encode(&self, table: &PinnedTable, files: &[ScanFile], buf: &mut Vec<u8>) -> Result<()> {
+    fn encode(
+        &self,
+        table: &PinnedTable,
+        files: &[ScanFile],
+        recorded: Option<usize>,
+        buf: &mut Vec<u8>,
+    ) -> Result<()> {
         let message = TableMessage {
             table: table.store.root().to_string(),
             schema: table.schema.to_json(),
             partition_columns: table.partition_columns.clone(),
             mode: table.mode,
             zone: table.zone.name().to_string(),
+            recorded,
             files: files
                 .iter()
                 .map(|file| FileMessage::of(Some(&file.rows), None))
@@ -85,12 +96,26 @@ impl LogicalExtensionCodec for DeltaLogicalCodec {
         buf: &mut Vec<u8>,
     ) -> Result<()> {
         if let Some(decoded) = node.downcast_ref::<PinnedTable>() {
-            return self.encode(decoded, &decoded.files, buf);
+            return self.encode(decoded, &decoded.files, None, buf);
+        }
+        if let Some(changes) = node.downcast_ref::<ChangedFiles>() {
+            let recorded = &changes.recorded().files;
+            let files: Vec<ScanFile> = recorded
+                .iter()
+                .chain(changes.rows().files.iter())
+                .cloned()
+                .collect();
+            return self.encode(changes.rows(), &files, Some(recorded.len()), buf);
+        }
+        if node.downcast_ref::<DeltaChanges>().is_some() {
+            return not_impl_err!(
+                "changes of a Delta table are encoded after DeltaChanges::load_files"
+            );
         }
         let Some(provider) = as_delta(node.as_ref()) else {
             return not_impl_err!("encoding of table {table_ref}");
         };
-        self.encode(&provider.pinned()?, &provider.loaded_files()?, buf)
+        self.encode(&provider.pinned()?, &provider.loaded_files()?, None, buf)
     }
 
     fn try_decode_table_provider(
@@ -111,7 +136,7 @@ impl LogicalExtensionCodec for DeltaLogicalCodec {
                 _ => return Err(damaged("not a file")),
             }
         }
-        let files = adds
+        let mut files = adds
             .into_iter()
             .zip(&message.files)
             .map(|(add, message)| {
@@ -124,13 +149,24 @@ impl LogicalExtensionCodec for DeltaLogicalCodec {
         let store = self.factory.open(&message.table).map_err(wrap)?;
         let schema = StructType::from_json(&message.schema).map_err(wrap)?;
         let zone = Zone::parse(&message.zone).ok_or_else(|| damaged("unknown zone"))?;
-        Ok(Arc::new(PinnedTable::new(
-            store,
-            schema,
-            message.partition_columns,
-            message.mode,
-            zone,
-            files,
-        )))
+        let rows = match message.recorded {
+            Some(count) if count > files.len() => return Err(damaged("files are missing")),
+            Some(count) => Some(files.split_off(count)),
+            None => None,
+        };
+        let table = |files| {
+            PinnedTable::new(
+                store.clone(),
+                schema.clone(),
+                message.partition_columns.clone(),
+                message.mode,
+                zone.clone(),
+                files,
+            )
+        };
+        Ok(match rows {
+            Some(rows) => Arc::new(ChangedFiles::from_rows(table(rows), files)),
+            None => Arc::new(table(files)),
+        })
     }
 }

@@ -34,6 +34,9 @@ pub(crate) struct FileMessage {
     pub table: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vector: Option<DeletionVectorDescriptor>,
+    /// The vector that alone is read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marked: Option<DeletionVectorDescriptor>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub physical_rows: Option<u64>,
     /// Payloads of row sets.
@@ -54,20 +57,21 @@ impl FileMessage {
                 .to_payload()
             })
         };
+        let descriptor =
+            |vector: &Option<VectorFile>| vector.as_ref().map(|v| v.descriptor().clone());
         match rows {
             None => FileMessage {
                 physical_rows,
                 ..FileMessage::default()
             },
             Some(rows) => FileMessage {
-                table: rows
-                    .vector
-                    .as_ref()
-                    .map(|vector| vector.store().root().to_string()),
-                vector: rows
-                    .vector
-                    .as_ref()
-                    .map(|vector| vector.descriptor().clone()),
+                table: [&rows.vector, &rows.marked]
+                    .into_iter()
+                    .flatten()
+                    .map(|vector| vector.store().root().to_string())
+                    .next(),
+                vector: descriptor(&rows.vector),
+                marked: descriptor(&rows.marked),
                 physical_rows,
                 without: payload(&rows.without),
                 only: payload(&rows.only),
@@ -85,15 +89,18 @@ impl FileMessage {
                 None => Ok(None),
             }
         };
-        let vector = match (&self.vector, &self.table) {
-            (Some(descriptor), Some(table)) => {
-                let store: TableStore = factory.open(table).map_err(wrap)?;
-                Some(VectorFile::new(&store, descriptor.clone()))
+        let vector = |descriptor: &Option<DeletionVectorDescriptor>| -> Result<Option<VectorFile>> {
+            match (descriptor, &self.table) {
+                (Some(descriptor), Some(table)) => {
+                    let store: TableStore = factory.open(table).map_err(wrap)?;
+                    Ok(Some(VectorFile::new(&store, descriptor.clone())))
+                }
+                _ => Ok(None),
             }
-            _ => None,
         };
         let rows = FileRows {
-            vector,
+            vector: vector(&self.vector)?,
+            marked: vector(&self.marked)?,
             without: set(&self.without)?,
             only: set(&self.only)?,
         };

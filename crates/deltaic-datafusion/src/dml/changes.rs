@@ -4,25 +4,31 @@
 
 use std::sync::Arc;
 
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit};
+use datafusion::common::Column;
+use datafusion::common::tree_node::TreeNode;
+use datafusion::datasource::provider_as_source;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Volatility, lit};
 use datafusion::physical_plan::ExecutionPlanProperties;
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use deltaic_log::Snapshot;
+use deltaic_log::changes::CHANGE_TYPE;
 use deltaic_protocol::Action;
-use deltaic_protocol::action::AddCdcFile;
+use deltaic_protocol::action::{Add, AddCdcFile};
+use deltaic_protocol::config::TableConfig;
 use deltaic_protocol::error::Result;
 use deltaic_protocol::schema::{DataType, StructField, StructType};
+use deltaic_storage::TableStore;
 
 use super::matching::Touched;
 use super::target::DmlTarget;
 use crate::context::{Prepared, WriteContext};
 use crate::error::Classed;
+use crate::provider::mode_of;
 use crate::scan::build::ScanFile;
+use crate::scan::pinned::PinnedTable;
+use crate::scan::prune::has_subquery;
 use crate::scan::rows::FileRows;
-use crate::write::target::FileKind;
-
-/// The column that says what happened.
-pub(crate) const CHANGE_TYPE: &str = "_change_type";
+use crate::write::task::WrittenFile;
 
 /// Whether statements on this table leave files of changes.
 pub(crate) fn are_wanted(snapshot: &Snapshot) -> Result<bool> {
@@ -66,22 +72,70 @@ pub(crate) fn marked(plan: LogicalPlan, change: &str) -> Result<LogicalPlan> {
         .classed()
 }
 
+/// The table whose changes are written, as it is after the statement.
+pub(crate) struct ChangedTable<'a> {
+    pub store: &'a TableStore,
+    pub config: &'a TableConfig,
+    pub schema: &'a StructType,
+    pub partition_columns: &'a [String],
+}
+
+impl<'a> ChangedTable<'a> {
+    /// A table whose columns stay as they are.
+    pub(crate) fn of(snapshot: &'a Snapshot) -> ChangedTable<'a> {
+        ChangedTable {
+            store: snapshot.store(),
+            config: snapshot.config(),
+            schema: snapshot.schema(),
+            partition_columns: snapshot.partition_columns(),
+        }
+    }
+
+    fn schema_with_mark(&self) -> StructType {
+        let mut fields = self.schema.fields.clone();
+        fields.push(StructField::nullable(CHANGE_TYPE, DataType::String));
+        StructType::new(fields)
+    }
+
+    /// A scan of files of this table that the statement itself has written.
+    pub(crate) fn scan(
+        &self,
+        ctx: &WriteContext<'_>,
+        schema: StructType,
+        files: Vec<ScanFile>,
+    ) -> Result<LogicalPlanBuilder> {
+        let table = PinnedTable::new(
+            self.store.clone(),
+            schema,
+            self.partition_columns.to_vec(),
+            mode_of(self.config)?,
+            ctx.zone.clone(),
+            files,
+        );
+        LogicalPlanBuilder::scan("written", provider_as_source(Arc::new(table)), None).classed()
+    }
+}
+
 /// Writes changes; the actions of the files.
 pub(crate) async fn write_changes(
     ctx: &WriteContext<'_>,
-    snapshot: &Snapshot,
+    table: &ChangedTable<'_>,
     changes: LogicalPlan,
 ) -> Result<Vec<Action>> {
-    let mut fields = snapshot.schema().fields.clone();
-    fields.push(StructField::nullable(CHANGE_TYPE, DataType::String));
-    let prepared = Prepared::unchecked(ctx, snapshot, &StructType::new(fields), FileKind::Change)?;
+    let prepared = Prepared::changes(
+        ctx,
+        table.store,
+        table.config,
+        &table.schema_with_mark(),
+        table.partition_columns,
+    )?;
     let mut plan = ctx.session.create_physical_plan(&changes).await.classed()?;
     if plan.output_partitioning().partition_count() > 1 {
         // Old and new rows into the same files.
         plan = Arc::new(CoalescePartitionsExec::new(plan));
     }
     let output = prepared.write(ctx, &plan.into()).await?;
-    let file = |written: crate::write::task::WrittenFile| {
+    let file = |written: WrittenFile| {
         Action::Cdc(AddCdcFile {
             path: written.add.path,
             partition_values: written.add.partition_values,
@@ -91,4 +145,64 @@ pub(crate) async fn write_changes(
         })
     };
     Ok(output.files.into_iter().map(file).collect())
+}
+
+/// Writes the rows of new files once more as insertions. They are read back, not computed again: a query may give other rows
+/// the second time.
+pub(crate) async fn write_insertions(
+    ctx: &WriteContext<'_>,
+    table: &ChangedTable<'_>,
+    written: &[WrittenFile],
+) -> Result<Vec<Action>> {
+    let files = written
+        .iter()
+        .map(|file| ScanFile::whole(Arc::new(file.add.clone())))
+        .collect();
+    let rows = table
+        .scan(ctx, table.schema.clone(), files)?
+        .build()
+        .classed()?;
+    write_changes(ctx, table, marked(rows, "insert")?).await
+}
+
+/// The new rows of an UPDATE out of its files of changes.
+pub(crate) fn written_postimages(
+    ctx: &WriteContext<'_>,
+    table: &ChangedTable<'_>,
+    changes: &[Action],
+) -> Result<LogicalPlan> {
+    let files = changes
+        .iter()
+        .filter_map(|action| match action {
+            Action::Cdc(file) => Some(ScanFile::whole(Arc::new(Add {
+                path: file.path.clone(),
+                partition_values: file.partition_values.clone(),
+                size: file.size,
+                ..Add::default()
+            }))),
+            _ => None,
+        })
+        .collect();
+    let mark = Expr::Column(Column::from_name(CHANGE_TYPE));
+    let columns = table
+        .schema
+        .names()
+        .map(|name| Expr::Column(Column::from_name(name)));
+    table
+        .scan(ctx, table.schema_with_mark(), files)?
+        .filter(mark.eq(lit("update_postimage")))
+        .and_then(|plan| plan.project(columns))
+        .and_then(|plan| plan.build())
+        .classed()
+}
+
+/// Whether an expression gives the same value each time it is computed for a row.
+pub(crate) fn is_repeatable(expr: &Expr) -> bool {
+    let varies = expr.exists(|node| {
+        Ok(match node {
+            Expr::ScalarFunction(call) => call.func.signature().volatility != Volatility::Immutable,
+            _ => false,
+        })
+    });
+    !has_subquery(expr) && matches!(varies, Ok(false))
 }

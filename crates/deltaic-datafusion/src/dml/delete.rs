@@ -12,7 +12,7 @@ use deltaic_protocol::deletion_vector::DeletionVector;
 use deltaic_protocol::error::Result;
 use roaring::RoaringTreemap;
 
-use super::changes;
+use super::changes::{self, ChangedTable};
 use super::matching::{Touched, find, physical_rows};
 use super::metrics::DmlMetrics;
 use super::target::DmlTarget;
@@ -108,7 +108,8 @@ pub(crate) async fn deletion(
         && !found.files.iter().all(Touched::is_whole)
     {
         let changes = changes::old_rows(target, &found.files, "delete")?;
-        actions.extend(changes::write_changes(ctx, &target.snapshot, changes).await?);
+        let table = ChangedTable::of(&target.snapshot);
+        actions.extend(changes::write_changes(ctx, &table, changes).await?);
         metrics.change_files = actions.len();
     }
     let (whole, partial): (Vec<Touched>, Vec<Touched>) =
@@ -183,6 +184,17 @@ pub(crate) async fn mark(
     Ok(())
 }
 
+/// A file without its matching rows.
+pub(crate) fn without_matching(touched: &Touched) -> ScanFile {
+    ScanFile {
+        add: Arc::clone(&touched.add),
+        rows: FileRows {
+            without: touched.rows.clone(),
+            ..FileRows::default()
+        },
+    }
+}
+
 /// The files without the matching rows.
 async fn rewrite(
     ctx: &WriteContext<'_>,
@@ -193,16 +205,7 @@ async fn rewrite(
     metrics: &mut DmlMetrics,
 ) -> Result<()> {
     target.check_rewritable()?;
-    let kept: Vec<ScanFile> = files
-        .iter()
-        .map(|touched| ScanFile {
-            add: Arc::clone(&touched.add),
-            rows: FileRows {
-                without: touched.rows.clone(),
-                ..FileRows::default()
-            },
-        })
-        .collect();
+    let kept: Vec<ScanFile> = files.iter().map(without_matching).collect();
     let prepared = Prepared::copying(ctx, &target.snapshot)?;
     let query = target.rows(kept)?.build().classed()?;
     let output = prepared.write(ctx, &query.into()).await?;

@@ -10,8 +10,8 @@ use deltaic_log::transaction::{Operation, Transaction};
 use deltaic_protocol::Action;
 use deltaic_protocol::error::{DeltaError, Result};
 
-use super::changes::{self, matching_rows};
-use super::delete::mark;
+use super::changes::{self, ChangedTable, is_repeatable, matching_rows, written_postimages};
+use super::delete::{mark, without_matching};
 use super::matched::is_matched;
 use super::matching::{Touched, find};
 use super::metrics::DmlMetrics;
@@ -77,7 +77,7 @@ pub async fn update(
         .filter(|touched| touched.matched() > 0)
         .collect();
     let vectors = snapshot.config().deletion_vectors_enabled()?;
-    let plan = if vectors {
+    let mut plan = if vectors {
         changed_rows(&target, &files, &request)?
     } else {
         changed_files(&target, &files, &request)?
@@ -98,8 +98,24 @@ pub async fn update(
             .union(new)
             .and_then(|plan| plan.build())
             .classed()?;
-        actions.extend(changes::write_changes(ctx, snapshot, both).await?);
+        let table = ChangedTable::of(snapshot);
+        actions.extend(changes::write_changes(ctx, &table, both).await?);
         metrics.change_files = actions.len();
+        // A value that would come out otherwise the second time is taken from the changes.
+        if !request
+            .assignments
+            .iter()
+            .all(|(_, value)| is_repeatable(value))
+        {
+            let new = written_postimages(ctx, &table, &actions)?;
+            plan = match kept_rows(&target, &files, vectors)? {
+                Some(kept) => LogicalPlanBuilder::from(kept)
+                    .union(new)
+                    .and_then(|plan| plan.build())
+                    .classed()?,
+                None => new,
+            };
+        }
     }
     let output = prepared.write(ctx, &plan.into()).await?;
     let (gone, kept): (Vec<Touched>, Vec<Touched>) = files
@@ -149,6 +165,19 @@ fn changed_rows(target: &DmlTarget, files: &[Touched], request: &Update) -> Resu
         request,
         None,
     )
+}
+
+/// The rows that did not match, where their files are written anew.
+fn kept_rows(target: &DmlTarget, files: &[Touched], vectors: bool) -> Result<Option<LogicalPlan>> {
+    let kept: Vec<ScanFile> = files
+        .iter()
+        .filter(|touched| !vectors && !touched.is_whole())
+        .map(without_matching)
+        .collect();
+    if kept.is_empty() {
+        return Ok(None);
+    }
+    target.rows(kept)?.build().classed().map(Some)
 }
 
 /// All rows of the files, the matching ones in their new form, each in its place.

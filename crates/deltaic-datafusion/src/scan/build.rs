@@ -215,7 +215,7 @@ fn statistics(
     let deleted = file.add.deletion_vector.as_ref().map_or(0, |vector| {
         u64::try_from(vector.cardinality).unwrap_or_default()
     });
-    let picked = file.rows.only.is_some() || file.rows.without.is_some();
+    let picked = file.rows.is_picked() || file.rows.without.is_some();
     let live = physical.saturating_sub(deleted);
     let count = usize::try_from(live).unwrap_or(usize::MAX);
     let num_rows = if picked {

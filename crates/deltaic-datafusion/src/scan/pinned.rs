@@ -56,6 +56,37 @@ impl PinnedTable {
             layout,
         }
     }
+
+    /// The files that may hold rows satisfying the filters.
+    pub(crate) fn pruned(&self, session: &dyn Session, filters: &[Expr]) -> Result<Vec<ScanFile>> {
+        prune(
+            session,
+            &self.layout,
+            &self.schema,
+            &self.zone,
+            self.files.as_ref().clone(),
+            filters,
+        )
+    }
+
+    /// The scan of some of the files.
+    pub(crate) fn scan_files(
+        &self,
+        session: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        limit: Option<usize>,
+        files: &[ScanFile],
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let spec = ScanSpec {
+            store: &self.store,
+            layout: &self.layout,
+            zone: &self.zone,
+            hidden: false,
+            projection,
+            limit,
+        };
+        build_scan(session, &spec, files)
+    }
 }
 
 /// What DataFusion may rely on for each filter of a scan.
@@ -95,23 +126,8 @@ impl TableProvider for PinnedTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let files = prune(
-            session,
-            &self.layout,
-            &self.schema,
-            &self.zone,
-            self.files.as_ref().clone(),
-            filters,
-        )?;
-        let spec = ScanSpec {
-            store: &self.store,
-            layout: &self.layout,
-            zone: &self.zone,
-            hidden: false,
-            projection,
-            limit,
-        };
-        build_scan(session, &spec, &files)
+        let files = self.pruned(session, filters)?;
+        self.scan_files(session, projection, limit, &files)
     }
 
     fn supports_filters_pushdown(

@@ -20,18 +20,25 @@ pub struct FileRows {
     pub without: Option<Arc<RoaringTreemap>>,
     /// If set, only these rows are read (and of them only those that are not deleted).
     pub only: Option<Arc<RoaringTreemap>>,
+    /// If set, only the rows that this vector marks are read, under the same condition; it is loaded when the file is opened.
+    pub marked: Option<VectorFile>,
 }
 
 impl FileRows {
     /// Whether all rows of the file are read.
     pub fn is_all(&self) -> bool {
-        self.vector.is_none() && self.without.is_none() && self.only.is_none()
+        self.vector.is_none() && self.without.is_none() && !self.is_picked()
+    }
+
+    /// Whether rows are picked one by one.
+    pub fn is_picked(&self) -> bool {
+        self.only.is_some() || self.marked.is_some()
     }
 
     /// The selection over a file of `rows` rows.
     ///
     /// # Errors
-    /// The deletion vector cannot be read or is damaged. Rows that it names beyond the end of the file delete nothing, as in
+    /// A vector cannot be read or is damaged. Rows that it names beyond the end of the file delete nothing, as in
     /// the reference.
     pub async fn selection(&self, rows: u64) -> Result<RowSelection> {
         let mut deleted = match &self.vector {
@@ -41,9 +48,17 @@ impl FileRows {
         if let Some(without) = &self.without {
             deleted |= without.as_ref();
         }
-        Ok(match &self.only {
-            Some(only) => selected(&(only.as_ref() - &deleted), rows, false),
-            None => selected(&deleted, rows, true),
+        let marked = match &self.marked {
+            Some(vector) => Some(vector.load().await?),
+            None => None,
+        };
+        Ok(match (&self.only, marked) {
+            (None, None) => selected(&deleted, rows, true),
+            (Some(only), None) => selected(&(only.as_ref() - &deleted), rows, false),
+            (None, Some(marked)) => selected(&(marked - &deleted), rows, false),
+            (Some(only), Some(marked)) => {
+                selected(&((marked & only.as_ref()) - &deleted), rows, false)
+            }
         })
     }
 }

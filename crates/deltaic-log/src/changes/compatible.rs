@@ -56,11 +56,7 @@ fn names_by_path(schema: &StructType) -> BTreeMap<Vec<String>, String> {
     out
 }
 
-fn collect(
-    schema: &StructType,
-    path: &mut Vec<String>,
-    out: &mut BTreeMap<Vec<String>, String>,
-) {
+fn collect(schema: &StructType, path: &mut Vec<String>, out: &mut BTreeMap<Vec<String>, String>) {
     for field in &schema.fields {
         path.push(field.physical_name().to_string());
         out.insert(path.clone(), field.name.clone());

@@ -151,8 +151,10 @@ fn as_read(remove: Remove) -> Result<Add> {
             deletion_vector: remove.deletion_vector,
             ..Add::default()
         }),
-        _ => Err(DeltaError::new("DELTA_REMOVE_FILE_CDC_MISSING_EXTENDED_METADATA")
-            .param("file", &remove.path)
-            .with_path(remove.path)),
+        _ => Err(
+            DeltaError::new("DELTA_REMOVE_FILE_CDC_MISSING_EXTENDED_METADATA")
+                .param("file", &remove.path)
+                .with_path(remove.path),
+        ),
     }
 }

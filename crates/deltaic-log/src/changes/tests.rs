@@ -126,10 +126,7 @@ fn shown(actions: Vec<Action>) -> Vec<String> {
 fn added_rows_were_inserted_and_removed_ones_deleted() {
     assert_eq!(
         changed("+ a 10\n- b 10 p=1\n+ c 10 quiet"),
-        [
-            "Delete b marked=- without=-",
-            "Insert a marked=- without=-"
-        ]
+        ["Delete b marked=- without=-", "Insert a marked=- without=-"]
     );
 }
 
@@ -246,9 +243,8 @@ async fn read(feed: &ChangeFeed) -> String {
 
 #[tokio::test]
 async fn the_feed_must_have_been_on_in_every_version_that_is_read() {
-    let log = format!(
-        "//- 0\n M\n P 1 2\n//- 1\n M {FEED}\n//- 2\n + a 10\n//- 3\n M\n//- 4\n + b 10"
-    );
+    let log =
+        format!("//- 0\n M\n P 1 2\n//- 1\n M {FEED}\n//- 2\n + a 10\n//- 3\n M\n//- 4\n + b 10");
     let store = table(&log).await;
     let latest = Snapshot::load(&store, None).await.unwrap();
     let at = |start, end| {
@@ -291,9 +287,8 @@ async fn a_part_of_the_range_is_checked_from_its_own_first_version() {
 
 #[tokio::test]
 async fn partition_columns_must_stay() {
-    let log = format!(
-        "//- 0\n M {FEED}\n P 1 2\n//- 1\n + a 10\n//- 2\n M/p {FEED}\n//- 3\n + b 10 p=1"
-    );
+    let log =
+        format!("//- 0\n M {FEED}\n P 1 2\n//- 1\n + a 10\n//- 2\n M/p {FEED}\n//- 3\n + b 10 p=1");
     let store = table(&log).await;
     let latest = Snapshot::load(&store, None).await.unwrap();
     let feed = |start, end| {
@@ -327,10 +322,7 @@ async fn a_hole_in_the_range_is_no_silence() {
         ))
         .await
         .unwrap();
-    assert_eq!(
-        text(feed.times().await),
-        "DELTA_VERSIONS_NOT_CONTIGUOUS"
-    );
+    assert_eq!(text(feed.times().await), "DELTA_VERSIONS_NOT_CONTIGUOUS");
     write(&store, "//- 1\n + a 10").await;
     assert_eq!(feed.times().await.unwrap().len(), 2);
 }

@@ -15,6 +15,7 @@ use super::commit_info::{Attempt, commit_info, isolation_level};
 use super::validate::validate;
 use super::{CommitContext, IsolationLevel, Transaction, row_tracking};
 use crate::Version;
+use crate::changes::check_change_columns;
 use crate::commit::commit_text;
 use crate::snapshot::Snapshot;
 
@@ -61,6 +62,9 @@ pub(super) async fn prepare(
         }
     };
     let mut actions = transaction.actions.clone();
+    if unchanged.is_none() {
+        check_change_columns(base, &metadata)?;
+    }
     validate(transaction.store.root(), &config, &metadata, &actions)?;
     if config.assigns_row_ids()? {
         row_tracking::assign(&mut actions, base, version)?;

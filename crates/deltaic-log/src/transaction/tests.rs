@@ -4,8 +4,10 @@ use super::*;
 use crate::checksum::read_checksum;
 use crate::commit::read_commit;
 use crate::tests::{action, memory_store, show, table, write};
+use deltaic_protocol::action::{Metadata, Protocol};
 use deltaic_protocol::clock::ManualClock;
 use deltaic_protocol::file_name;
+use deltaic_protocol::schema::{DataType, StructField, StructType};
 use deltaic_storage::hook::{FaultMode, FaultPlan, OpKind};
 use expect_test::expect;
 use std::sync::Arc;
@@ -453,4 +455,60 @@ async fn failures_after_the_commit_do_not_undo_it() {
     assert_eq!(read_commit(&store, 1).await.unwrap().len(), 2);
     write(&store, "//- 2\n + b").await;
     assert_eq!(Snapshot::load(&store, None).await.unwrap().version(), 2);
+}
+
+#[tokio::test]
+async fn columns_of_the_change_feed_are_reserved_where_it_is_on() {
+    let feed = "delta.enableChangeDataFeed";
+    let metadata = |names: &[&str], on: bool| {
+        let schema = StructType::new(
+            names
+                .iter()
+                .map(|name| StructField::nullable(*name, DataType::Long)),
+        );
+        let mut metadata = Metadata::new("test-table", &schema);
+        if on {
+            metadata
+                .configuration
+                .insert(feed.to_owned(), "true".to_owned());
+        }
+        metadata
+    };
+    let class = |from: Option<Metadata>, to: Metadata| async move {
+        let store = memory_store();
+        if let Some(from) = from {
+            let text = crate::commit::commit_text(&[
+                Action::Metadata(from),
+                Action::Protocol(Protocol::legacy(1, 4)),
+            ]);
+            store
+                .log()
+                .create(&file_name::commit(0), bytes::Bytes::from(text))
+                .await
+                .unwrap();
+        }
+        let operation = Operation::new("WRITE");
+        let mut transaction = match Snapshot::try_load(&store).await.unwrap() {
+            Some(snapshot) => Transaction::begin(&snapshot, operation),
+            None => Transaction::create(&store, operation),
+        };
+        transaction.set_metadata(to);
+        transaction.set_protocol(Protocol::legacy(1, 4));
+        match transaction.commit(&context()).await {
+            Ok(_) => "fine".to_owned(),
+            Err(error) => error.class().unwrap().to_owned(),
+        }
+    };
+    let own = ["id", "_commit_version"];
+    let contains = "DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS";
+    assert_eq!(class(None, metadata(&own, true)).await, contains);
+    assert_eq!(class(None, metadata(&own, false)).await, "fine");
+    let off = Some(metadata(&own, false));
+    assert_eq!(class(off, metadata(&own, true)).await, contains);
+    let on = || Some(metadata(&["id"], true));
+    assert_eq!(
+        class(on(), metadata(&["id", "_Change_Type"], true)).await,
+        "RESERVED_CDC_COLUMNS_ON_WRITE"
+    );
+    assert_eq!(class(on(), metadata(&own, false)).await, "fine");
 }

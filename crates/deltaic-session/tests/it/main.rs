@@ -1,6 +1,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 //! The session through its public doors: statements in, answers out.
 
+mod change_histories;
+mod changes;
 mod drops;
 mod field;
 mod helpers;
