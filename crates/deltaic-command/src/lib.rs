@@ -2,6 +2,7 @@
 //! the maintenance or the query crates) runs it, and each door renders the same report.
 
 pub mod alter;
+pub mod clone;
 pub mod conf;
 pub mod detail;
 pub mod history;
@@ -15,6 +16,7 @@ pub use alter::{
     AddColumns, ChangeColumn, ColumnChange, ColumnPosition, DropColumns, NewColumn, RenameColumn,
     SetTableComment,
 };
+pub use clone::CloneReport;
 pub use detail::{Detail, DetailReport};
 pub use history::{History, HistoryRow};
 pub use profile::Profile;

@@ -1,9 +1,10 @@
-//! Maintenance commands on a table: VACUUM, RESTORE, history, detail, properties and columns.
+//! Maintenance commands on a table: VACUUM, RESTORE, SHALLOW CLONE, history, detail, properties and columns.
 //!
 //! Every command is decided by pure functions over values (a snapshot's content, a listing, a clock's time) and carried out
 //! by a thin asynchronous layer. No query engine is involved.
 
 pub mod alter;
+pub mod clone;
 pub mod constraints;
 pub mod detail;
 mod facts;

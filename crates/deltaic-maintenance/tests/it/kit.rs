@@ -28,6 +28,7 @@ pub struct Kit {
     pub clock: ManualClock,
     pub context: CommitContext,
     names: u32,
+    factory: StorageFactory,
 }
 
 impl Kit {
@@ -35,11 +36,22 @@ impl Kit {
     pub async fn new(partitioned: bool, properties: &[(&str, &str)]) -> Kit {
         let clock = ManualClock::at(START);
         let memory = MemoryBackend::with_clock(Arc::new(clock.clone()));
-        let store = StorageFactory::default()
-            .with_memory(memory)
-            .open("memory:/w/t")
-            .unwrap();
-        Kit::create(store, clock, partitioned, properties).await
+        let factory = StorageFactory::default().with_memory(memory);
+        let store = factory.open("memory:/w/t").unwrap();
+        let mut kit = Kit::create(store, clock, partitioned, properties).await;
+        kit.factory = factory;
+        kit
+    }
+
+    /// A place in the same store, without a table.
+    pub fn beside(&self, place: &str) -> Kit {
+        Kit {
+            store: self.factory.open(place).unwrap(),
+            clock: self.clock.clone(),
+            context: self.context.clone(),
+            names: 1000,
+            factory: self.factory.clone(),
+        }
     }
 
     /// The same on a local disk.
@@ -74,6 +86,7 @@ impl Kit {
             clock,
             context,
             names: 0,
+            factory: StorageFactory::default(),
         };
         let schema = StructType::new([
             StructField::nullable("id", DataType::Long),

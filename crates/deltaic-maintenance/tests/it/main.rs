@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod alter;
+mod clone;
 mod crash;
 mod faulty;
 mod kit;

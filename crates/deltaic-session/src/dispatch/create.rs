@@ -1,10 +1,10 @@
-//! CREATE TABLE, CREATE TABLE AS SELECT, CREATE OR REPLACE, REPLACE, LIKE.
+//! CREATE TABLE, CREATE TABLE AS SELECT, CREATE OR REPLACE, REPLACE, LIKE; SHALLOW CLONE with `clone.rs`.
 
 use std::collections::BTreeSet;
 
 use deltaic_datafusion::context::Rows;
 use deltaic_datafusion::{CreateKind, create_table as write_table};
-use deltaic_log::Snapshot;
+use deltaic_log::{CommitResult, Snapshot};
 use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
 use deltaic_protocol::properties::PropertyChanges;
 use deltaic_protocol::schema::{StructField, StructType, metadata};
@@ -21,7 +21,7 @@ use crate::result::SqlResult;
 
 use super::new_table::{NewTable, store_record};
 use super::{
-    columns, constraints, create_checks, create_parquet, properties, properties_of, show,
+    clone, columns, constraints, create_checks, create_parquet, properties, properties_of, show,
     table_properties_of,
 };
 
@@ -56,8 +56,11 @@ pub(super) async fn create_table(cx: &Context, create: &CreateTable) -> Result<S
             name.schema.as_str(),
             parts.last().map_or("", String::as_str),
         );
+        if existing.is_none() {
+            clone::check_missing(create, name)?;
+        }
         if !may_go_on(create.mode, existing.as_ref(), name, written)? {
-            return Ok(SqlResult::empty());
+            return clone::nothing_done(create);
         }
     }
     let mut new = describe(cx, create, name, path).await?;
@@ -74,9 +77,6 @@ fn unsupported_clauses(create: &CreateTable) -> Result<()> {
             DeltaError::not_supported_yet("A constraint in CREATE TABLE")
                 .with_hint("ALTER TABLE … ADD CONSTRAINT … CHECK adds one to the table"),
         );
-    }
-    if matches!(create.source, CreateSource::ShallowClone { .. }) {
-        return Err(DeltaError::not_supported_yet("SHALLOW CLONE"));
     }
     if create
         .cluster_by
@@ -126,8 +126,10 @@ async fn describe(
     name: Option<ObjectName>,
     path: Option<(String, String)>,
 ) -> Result<NewTable> {
+    let clones = matches!(create.source, CreateSource::ShallowClone { .. });
     let source = match &path {
         Some((format, _)) => format.clone(),
+        None if clones => "delta".to_owned(),
         None => match &create.using {
             Some(source) => source.clone(),
             None => cx
@@ -148,6 +150,11 @@ async fn describe(
         (Some((_, path)), Some(location))
             if cx.display_path(path) != cx.display_path(&location) =>
         {
+            if clones {
+                return Err(DeltaError::new("DELTA_CLONE_AMBIGUOUS_TARGET")
+                    .param("externalLocation", location)
+                    .param("targetIdentifier", errors::quoted(&["delta", path])));
+            }
             return Err(
                 DeltaError::new("DELTA_CREATE_TABLE_IDENTIFIER_LOCATION_MISMATCH")
                     .param("identifier", format!("delta.`{path}`"))
@@ -161,6 +168,10 @@ async fn describe(
             Some(CatalogObject::Table(table)) => table.location,
             _ => None,
         },
+        (Some(name), Some(location)) if clones => {
+            clone::check_location(cx, name, location)?;
+            None
+        }
         _ => None,
     };
     let location = location.or(existing_location);
@@ -192,6 +203,7 @@ async fn describe(
         properties: pairs,
         comment: create.comment.clone(),
         input: None,
+        clone: None,
         reads: BTreeSet::new(),
         registered: false,
     };
@@ -213,7 +225,10 @@ fn unknown_source(source: &str) -> DeltaError {
 /// Columns from a query or from another table.
 async fn add_source(cx: &Context, create: &CreateTable, new: &mut NewTable) -> Result<()> {
     match &create.source {
-        CreateSource::Columns | CreateSource::ShallowClone { .. } => {}
+        CreateSource::Columns => {}
+        CreateSource::ShallowClone { source, travel } => {
+            new.clone = Some(clone::source(cx, source, travel.as_ref()).await?);
+        }
         CreateSource::Query(query) => {
             let planned = analysis::query(cx, query).await?;
             let mut seen = BTreeSet::new();
@@ -308,10 +323,10 @@ async fn make_delta(cx: &Context, new: NewTable) -> Result<SqlResult> {
         .filter(|_| new.is_managed() && !new.registered)
     {
         begin(cx, &new, name).await?;
-        return Ok(SqlResult::empty());
+        return clone::answer(&new);
     }
     let existing = cx.snapshot(&new.store).await?;
-    if new.input.is_some()
+    if (new.input.is_some() || new.clone.is_some())
         && new.mode == CreateMode::Replace
         && existing.is_none()
         && new.name.is_none()
@@ -321,7 +336,7 @@ async fn make_delta(cx: &Context, new: NewTable) -> Result<SqlResult> {
         );
     }
     write_at(cx, &new, existing).await?;
-    Ok(SqlResult::empty())
+    clone::answer(&new)
 }
 
 /// A table at a place that the statement or the catalog names.
@@ -329,7 +344,7 @@ async fn write_at(cx: &Context, new: &NewTable, existing: Option<Snapshot>) -> R
     let replaces = matches!(new.mode, CreateMode::CreateOrReplace | CreateMode::Replace);
     match (&existing, replaces) {
         (Some(snapshot), false) => {
-            if new.input.is_some() {
+            if new.input.is_some() || new.clone.is_some() {
                 return Err(create_checks::not_empty(new));
             }
             // The table is there already: the statement only gives it a name, if it says nothing else about it.
@@ -377,6 +392,27 @@ fn no_place(error: &DeltaError) -> bool {
 
 /// Writes the table's first version, or the one that replaces what is there.
 async fn write(cx: &Context, new: &NewTable, existing: Option<&Snapshot>) -> Result<()> {
+    let written = match &new.clone {
+        Some(source) => clone::write(cx, new, source, existing).await,
+        None => write_rows(cx, new, existing).await,
+    };
+    let committed = written.map_err(|error| match existing {
+        None if no_place(&error) => DeltaError::new("DELTA_CANNOT_CREATE_LOG_PATH")
+            .param("path", format!("{}/_delta_log", new.store.root()))
+            .with_kind(ErrorKind::Storage)
+            .with_path(new.store.root().to_string())
+            .with_source(error),
+        _ => error,
+    })?;
+    cx.committed(&committed);
+    Ok(())
+}
+
+async fn write_rows(
+    cx: &Context,
+    new: &NewTable,
+    existing: Option<&Snapshot>,
+) -> Result<CommitResult> {
     let schema = create_checks::writable_schema(new)?;
     create_checks::defaults(new, &schema, existing)?;
     let defaults = cx.conf.table_defaults();
@@ -410,18 +446,8 @@ async fn write(cx: &Context, new: &NewTable, existing: Option<&Snapshot>) -> Res
     let commit = cx.commit_context(Some(new.display.clone()));
     let state = cx.session.engine().state();
     let writer = cx.write_context(&state, &commit);
-    let committed = write_table(&writer, &new.store, existing, request)
-        .await
-        .map_err(|error| match existing {
-            None if no_place(&error) => DeltaError::new("DELTA_CANNOT_CREATE_LOG_PATH")
-                .param("path", format!("{}/_delta_log", new.store.root()))
-                .with_kind(ErrorKind::Storage)
-                .with_path(new.store.root().to_string())
-                .with_source(error),
-            _ => error,
-        })?;
-    cx.committed(&committed.commit);
-    Ok(())
+    let report = write_table(&writer, &new.store, existing, request).await?;
+    Ok(report.commit)
 }
 
 /// Gives the table its name.

@@ -1,6 +1,7 @@
 //! From a parsed statement to its answer; one family of statements per file.
 
 mod alter;
+mod clone;
 mod columns;
 mod constraints;
 mod create;

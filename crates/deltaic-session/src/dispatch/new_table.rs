@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use datafusion::logical_expr::LogicalPlan;
+use deltaic_maintenance::clone::CloneSource;
 use deltaic_protocol::error::Result;
 use deltaic_protocol::schema::StructType;
 use deltaic_sql::ast::CreateMode;
@@ -28,6 +29,8 @@ pub(super) struct NewTable {
     pub(super) properties: Vec<(String, String)>,
     pub(super) comment: Option<String>,
     pub(super) input: Option<LogicalPlan>,
+    /// The table that this one is a clone of.
+    pub(super) clone: Option<CloneSource>,
     /// Roots of the tables that the query reads.
     pub(super) reads: BTreeSet<String>,
     /// The name stands for a table already.

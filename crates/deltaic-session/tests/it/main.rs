@@ -3,6 +3,7 @@
 
 mod change_histories;
 mod changes;
+mod clone;
 mod drops;
 mod field;
 mod helpers;
