@@ -95,3 +95,14 @@ pub struct SetTableComment {
     /// None for `IS NULL`.
     pub comment: Option<String>,
 }
+
+/// `ALTER TABLE … DROP FEATURE`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DropFeature {
+    /// The table.
+    pub target: TableRef,
+    /// The feature's name, as written.
+    pub feature: String,
+    /// `TRUNCATE HISTORY` was written.
+    pub truncate_history: bool,
+}

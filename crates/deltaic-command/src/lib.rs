@@ -13,8 +13,8 @@ pub mod target;
 pub mod vacuum;
 
 pub use alter::{
-    AddColumns, ChangeColumn, ColumnChange, ColumnPosition, DropColumns, NewColumn, RenameColumn,
-    SetTableComment,
+    AddColumns, ChangeColumn, ColumnChange, ColumnPosition, DropColumns, DropFeature, NewColumn,
+    RenameColumn, SetTableComment,
 };
 pub use clone::CloneReport;
 pub use detail::{Detail, DetailReport};

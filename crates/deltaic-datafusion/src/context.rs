@@ -138,13 +138,21 @@ impl Prepared {
     /// # Errors
     /// The table cannot be written.
     pub(crate) fn copying(ctx: &WriteContext<'_>, snapshot: &Snapshot) -> Result<Prepared> {
-        let target = table_target(
-            ctx,
-            snapshot.store(),
-            snapshot.config(),
-            snapshot.schema(),
-            snapshot.partition_columns(),
-        )?;
+        Prepared::copying_as(ctx, snapshot, snapshot.config(), snapshot.schema())
+    }
+
+    /// For rows that are copied from the table itself into files of another schema with the same columns.
+    ///
+    /// # Errors
+    /// The table cannot be written.
+    pub(crate) fn copying_as(
+        ctx: &WriteContext<'_>,
+        snapshot: &Snapshot,
+        config: &TableConfig,
+        schema: &StructType,
+    ) -> Result<Prepared> {
+        let partitions = snapshot.partition_columns();
+        let target = table_target(ctx, snapshot.store(), config, schema, partitions)?;
         Ok(Prepared::unchecked(target))
     }
 

@@ -44,6 +44,7 @@ pub mod insert;
 pub mod layout;
 pub mod parquet;
 pub mod provider;
+pub mod rewrite;
 pub mod scan;
 pub mod stores;
 mod values;

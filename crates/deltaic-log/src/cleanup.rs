@@ -21,6 +21,17 @@ use crate::segment::complete_checkpoints;
 mod tests;
 
 const DAY_MS: i64 = 86_400_000;
+const MINUTE_MS: i64 = 60_000;
+
+/// How exact the moment is up to which commits are expired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Granularity {
+    /// Midnight UTC.
+    #[default]
+    Day,
+    /// The full minute, where a statement asks for the history's end.
+    Minute,
+}
 
 /// What cleanup decides by.
 #[derive(Debug, Clone, Copy)]
@@ -33,6 +44,8 @@ pub struct CleanupRules {
     pub protect_before: Version,
     /// The table writes V2 checkpoints.
     pub v2: bool,
+    /// Down to where the moment of expiry is rounded.
+    pub granularity: Granularity,
 }
 
 /// What a cleanup removes.
@@ -53,9 +66,13 @@ pub struct CleanupReport {
     pub deleted: usize,
 }
 
-/// The moment up to which commits are expired: now less the retention, down to midnight UTC.
+/// The moment up to which commits are expired: now less the retention, rounded down.
 pub fn cutoff(rules: &CleanupRules) -> i64 {
-    midnight(rules.now_ms.saturating_sub(rules.retention_ms))
+    let at = rules.now_ms.saturating_sub(rules.retention_ms);
+    match rules.granularity {
+        Granularity::Day => midnight(at),
+        Granularity::Minute => at - at.rem_euclid(MINUTE_MS),
+    }
 }
 
 fn midnight(at: i64) -> i64 {

@@ -13,7 +13,7 @@ use crate::checkpoint::{
     AddChunks, CheckpointColumns, CheckpointContent, WrittenCheckpoint, write_checkpoint,
 };
 use crate::checksum::failed_integrity;
-use crate::cleanup::{CleanupReport, CleanupRules, clean_log};
+use crate::cleanup::{CleanupReport, CleanupRules, Granularity, clean_log};
 use crate::files::FileSummary;
 use crate::ids::Ids;
 use crate::snapshot::Snapshot;
@@ -126,9 +126,26 @@ pub async fn clean(snapshot: &Snapshot, now_ms: i64) -> Result<CleanupReport> {
     if !config.expired_log_cleanup()? || config.supports("catalogManaged") {
         return Ok(CleanupReport::default());
     }
+    let retention_ms = config.log_retention()?.to_millis();
+    truncate(snapshot, now_ms, retention_ms, Granularity::Day).await
+}
+
+/// Removes the versions that are older than a retention of the caller's, as far as a checkpoint stands in for them; also where
+/// the table does not want its log cleaned.
+///
+/// # Errors
+/// The store fails.
+pub async fn truncate(
+    snapshot: &Snapshot,
+    now_ms: i64,
+    retention_ms: i64,
+    granularity: Granularity,
+) -> Result<CleanupReport> {
+    let config = snapshot.config();
     let rules = CleanupRules {
         now_ms,
-        retention_ms: config.log_retention()?.to_millis(),
+        retention_ms,
+        granularity,
         protect_before: if config.supports("checkpointProtection") {
             config.checkpoint_protection_before()?
         } else {

@@ -88,7 +88,7 @@ pub async fn commit(
 
 /// A field as operation parameters show it: its whole name, the name of its type without what is inside, nullability and
 /// metadata.
-fn field_json(parents: &[String], field: &StructField) -> Value {
+pub(crate) fn field_json(parents: &[String], field: &StructField) -> Value {
     let mut path = parents.to_vec();
     path.push(field.name.clone());
     json!({

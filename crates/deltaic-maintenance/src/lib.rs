@@ -7,6 +7,7 @@ pub mod alter;
 pub mod clone;
 pub mod constraints;
 pub mod detail;
+pub mod drop_feature;
 mod facts;
 pub mod history;
 pub mod inventory;

@@ -33,6 +33,7 @@ fn rules(now_days: i64, retention_days: i64) -> CleanupRules {
         retention_ms: retention_days * DAY,
         protect_before: 0,
         v2: false,
+        granularity: Granularity::Day,
     }
 }
 

@@ -20,6 +20,9 @@ pub struct Operation {
     /// The commit replaces a state as a whole (RESTORE, CLONE): it is not tried again after a race, counts as no blind append,
     /// and always records the version that it read.
     pub large: bool,
+    /// The commit is not tried again after a race either, and is otherwise like any other: what it was decided on must be
+    /// looked at anew first.
+    pub alone: bool,
 }
 
 impl Operation {

@@ -203,7 +203,7 @@ fn against(
     let Some(read) = &transaction.read else {
         return Ok(Some(plain(ConflictKind::ProtocolChanged)));
     };
-    if transaction.operation.large {
+    if transaction.operation.large || transaction.operation.alone {
         return Ok(Some(plain(ConflictKind::ConcurrentWrite)));
     }
     let columns = partition_columns(read);

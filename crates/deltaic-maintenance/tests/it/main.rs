@@ -5,6 +5,7 @@ mod alter;
 mod clone;
 mod crash;
 mod faulty;
+mod features;
 mod kit;
 mod lite;
 mod protection;

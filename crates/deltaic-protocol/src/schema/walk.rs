@@ -62,6 +62,14 @@ impl StructType {
         }
     }
 
+    /// Calls `edit` on every field, those inside structs, arrays and maps too, parents first.
+    pub fn for_each_field_mut(&mut self, edit: &mut impl FnMut(&mut StructField)) {
+        for field in &mut self.fields {
+            edit(field);
+            field.data_type.for_each_field_mut(edit);
+        }
+    }
+
     /// The same with every field, element and value nullable.
     pub fn as_nullable(&self) -> StructType {
         let fields = self.fields.iter().map(|field| StructField {
@@ -134,6 +142,18 @@ impl DataType {
             DataType::Map(map) => {
                 map.key_type.for_each_field(visit);
                 map.value_type.for_each_field(visit);
+            }
+            _ => {}
+        }
+    }
+
+    fn for_each_field_mut(&mut self, edit: &mut impl FnMut(&mut StructField)) {
+        match self {
+            DataType::Struct(fields) => fields.for_each_field_mut(edit),
+            DataType::Array(array) => array.element_type.for_each_field_mut(edit),
+            DataType::Map(map) => {
+                map.key_type.for_each_field_mut(edit);
+                map.value_type.for_each_field_mut(edit);
             }
             _ => {}
         }

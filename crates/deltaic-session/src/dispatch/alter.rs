@@ -15,7 +15,7 @@ use crate::places::{self, NameLock};
 use crate::resolve::{self, Target};
 use crate::result::SqlResult;
 
-use super::{columns, constraints, properties, table_properties_of};
+use super::{columns, constraints, features, properties, table_properties_of};
 
 /// `ALTER TABLE`.
 pub(super) async fn alter_table(cx: &Context, alter: &AlterTable) -> Result<SqlResult> {
@@ -62,9 +62,10 @@ pub(super) async fn alter_table(cx: &Context, alter: &AlterTable) -> Result<SqlR
         AlterTableAction::ClusterBy(_) => {
             Err(DeltaError::not_supported_yet("ALTER TABLE CLUSTER BY"))
         }
-        AlterTableAction::DropFeature { .. } => {
-            Err(DeltaError::not_supported_yet("ALTER TABLE DROP FEATURE"))
-        }
+        AlterTableAction::DropFeature {
+            feature,
+            truncate_history,
+        } => features::drop(cx, target, feature, *truncate_history).await,
         AlterTableAction::SyncIdentity { .. } => {
             Err(DeltaError::not_supported_yet("SYNC IDENTITY"))
         }

@@ -11,6 +11,7 @@ mod describe;
 mod dml;
 mod drop;
 mod explain;
+mod features;
 mod insert;
 mod insert_rows;
 mod listing;
