@@ -16,6 +16,7 @@ use deltaic_protocol::timestamp::Zone;
 use deltaic_storage::TableStore;
 
 use crate::error::Classed;
+use crate::tracking::RowTracking;
 use crate::write::checks::{RowGuard, WriteChecks};
 use crate::write::collector::StatsPlan;
 use crate::write::job::{InputKind, WriteOutput, write_plan};
@@ -109,9 +110,22 @@ impl Prepared {
     ) -> Result<Prepared> {
         Prepared::with_target(
             ctx,
-            table_target(ctx, store, config, schema, partition_columns)?,
+            table_target(ctx, store, config, schema, partition_columns, None)?,
             checks,
         )
+    }
+
+    /// For rows of the table, some of them changed: the table's columns and, where it tracks rows, the hidden ones.
+    ///
+    /// # Errors
+    /// The table cannot be written, a check names a column that it does not have.
+    pub(crate) fn rewriting(
+        ctx: &WriteContext<'_>,
+        snapshot: &Snapshot,
+        checks: &WriteChecks,
+    ) -> Result<Prepared> {
+        let target = copy_target(ctx, snapshot, snapshot.config(), snapshot.schema())?;
+        Prepared::with_target(ctx, target, checks)
     }
 
     /// For a target that is put together already.
@@ -151,12 +165,10 @@ impl Prepared {
         config: &TableConfig,
         schema: &StructType,
     ) -> Result<Prepared> {
-        let partitions = snapshot.partition_columns();
-        let target = table_target(ctx, snapshot.store(), config, schema, partitions)?;
-        Ok(Prepared::unchecked(target))
+        Ok(Prepared::unchecked(copy_target(ctx, snapshot, config, schema)?))
     }
 
-    /// For changes of a table's rows; `schema` holds the kind of change too.
+    /// For changes of a table's rows, which are not checked; `schema` holds the kind of change too.
     ///
     /// # Errors
     /// The table cannot be written.
@@ -167,7 +179,7 @@ impl Prepared {
         schema: &StructType,
         partition_columns: &[String],
     ) -> Result<Prepared> {
-        let mut target = table_target(ctx, store, config, schema, partition_columns)?;
+        let mut target = table_target(ctx, store, config, schema, partition_columns, None)?;
         target.kind = FileKind::Change;
         target.stats = None;
         Ok(Prepared::unchecked(target))
@@ -264,17 +276,41 @@ impl WriteTarget {
     }
 }
 
-/// Where and how the files of a Delta table are written.
+/// Where and how files with rows of the table itself are written: with their ids, where they have some.
+fn copy_target(
+    ctx: &WriteContext<'_>,
+    snapshot: &Snapshot,
+    config: &TableConfig,
+    schema: &StructType,
+) -> Result<WriteTarget> {
+    let tracking = RowTracking::of(snapshot)?;
+    table_target(
+        ctx,
+        snapshot.store(),
+        config,
+        schema,
+        snapshot.partition_columns(),
+        tracking.as_ref(),
+    )
+}
+
+/// Where and how the files of a Delta table are written. With `tracking`, files have the hidden columns too; they have no
+/// statistics.
 fn table_target(
     ctx: &WriteContext<'_>,
     store: &TableStore,
     config: &TableConfig,
     schema: &StructType,
     partition_columns: &[String],
+    tracking: Option<&RowTracking>,
 ) -> Result<WriteTarget> {
     config.check_writable(store.root().path(), REFERENCE_VERSION)?;
-    let shaper = Arc::new(Shaper::new(schema, partition_columns)?);
-    let files = file_schema(schema, partition_columns);
+    let columns = match tracking {
+        Some(tracking) => tracking.with_columns(schema),
+        None => schema.clone(),
+    };
+    let shaper = Arc::new(Shaper::new(&columns, partition_columns)?);
+    let files = file_schema(&columns, partition_columns);
     let selected = StatisticsColumns::new(config)?
         .select(schema, partition_columns)
         .iter()
@@ -293,7 +329,7 @@ fn table_target(
     let random_prefix = config
         .random_prefix_length()?
         .or(mapped.then_some(DEFAULT_RANDOM_PREFIX));
-    let mut target = WriteTarget::plain(store, schema, partition_columns, shaper, ctx);
+    let mut target = WriteTarget::plain(store, &columns, partition_columns, shaper, ctx);
     target.stats = Some(Arc::new(stats));
     target.random_prefix = random_prefix;
     Ok(target)

@@ -6,11 +6,12 @@ use deltaic_log::Snapshot;
 use deltaic_log::changes::check_change_columns;
 use deltaic_log::transaction::{Operation, Transaction};
 use deltaic_maintenance::alter::mapping::{self, PhysicalName};
+use deltaic_maintenance::row_tracking;
 use deltaic_protocol::action::{Metadata, Protocol};
 use deltaic_protocol::config::TableConfig;
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::feature::{check_features_match, protocol_for_new_table};
-use deltaic_protocol::properties::{PropertyChanges, canonical_key};
+use deltaic_protocol::properties::{PropertyChanges, canonical_key, key};
 use deltaic_protocol::schema::{DataType, StructField, StructType, metadata as keys};
 use deltaic_storage::TableStore;
 
@@ -182,6 +183,19 @@ pub fn define(
         let highest = mapping::assign(&mut schema, highest, PhysicalName::Fresh(&fresh));
         configuration.insert(mapping::MAX_COLUMN_ID.to_string(), highest.to_string());
     }
+    if let Some(snapshot) = existing.filter(|_| row_tracking::is_enabled(&configuration)) {
+        // The hidden columns of a table that is replaced keep their names.
+        for key in [
+            key::ROW_TRACKING_ID_COLUMN,
+            key::ROW_TRACKING_COMMIT_VERSION_COLUMN,
+        ] {
+            if let Some(name) = snapshot.metadata().configuration.get(key) {
+                configuration.insert(key.to_owned(), name.clone());
+            }
+        }
+    }
+    row_tracking::check(&configuration)?;
+    row_tracking::name_columns(&mut configuration, &|| ctx.commit.ids.uuid());
     let id = match existing {
         Some(snapshot) => snapshot.metadata().id.clone(),
         None => ctx.commit.ids.uuid(),

@@ -10,6 +10,7 @@ pub(crate) mod matched;
 pub(crate) mod matching;
 pub(crate) mod metrics;
 pub mod target;
+pub mod tracking;
 pub mod truncate;
 pub mod update;
 pub(crate) mod vectors;

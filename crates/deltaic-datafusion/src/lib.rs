@@ -47,6 +47,7 @@ pub mod provider;
 pub mod rewrite;
 pub mod scan;
 pub mod stores;
+pub mod tracking;
 mod values;
 pub mod write;
 

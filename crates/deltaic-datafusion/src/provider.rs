@@ -17,6 +17,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use deltaic_log::Snapshot;
 use deltaic_protocol::config::TableConfig;
 use deltaic_protocol::error::Result as DeltaResult;
+use deltaic_protocol::schema::StructType;
 use deltaic_protocol::timestamp::Zone;
 
 use crate::columns::mapping::MappingMode;
@@ -74,6 +75,15 @@ impl DeltaTableProvider {
     #[must_use]
     pub fn with_zone(mut self, zone: Zone) -> DeltaTableProvider {
         self.zone = zone;
+        self
+    }
+
+    /// With other columns, which files may have: those of the table and hidden ones.
+    #[must_use]
+    pub fn with_columns(mut self, schema: &StructType) -> DeltaTableProvider {
+        let mode = self.layout.columns.mode;
+        let partitions = self.snapshot.partition_columns();
+        self.layout = Arc::new(TableLayout::new(schema, partitions, mode));
         self
     }
 

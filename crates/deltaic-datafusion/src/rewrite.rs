@@ -19,7 +19,7 @@ use deltaic_protocol::schema::metadata::{
 
 use crate::context::{Prepared, WriteContext};
 use crate::dml::target::DmlTarget;
-use crate::error::Classed;
+use crate::dml::tracking;
 use crate::scan::build::ScanFile;
 use crate::write::job::{WriteOutput, commit_written};
 
@@ -66,9 +66,10 @@ async fn reorganize(
     if files.is_empty() {
         return Ok(None);
     }
-    let operation = Operation::new("REORG")
+    let mut operation = Operation::new("REORG")
         .text_parameter("predicate", "[]")
         .parameter("applyPurge", true);
+    tracking::tag(&mut operation, snapshot)?;
     let prepared = Prepared::copying(ctx, snapshot)?;
     let mut transaction = Transaction::begin(snapshot, operation);
     let output = copy(ctx, snapshot, &files, &prepared).await?;
@@ -116,7 +117,9 @@ pub async fn remove_mapping(
     let config = TableConfig::new(&metadata, snapshot.protocol());
     config.check_writable(snapshot.store().root().path(), REFERENCE_VERSION)?;
     let files: Vec<Arc<Add>> = snapshot.files().await?.to_vec();
-    let mut transaction = Transaction::begin(snapshot, Operation::new("REMOVE COLUMN MAPPING"));
+    let mut operation = Operation::new("REMOVE COLUMN MAPPING");
+    tracking::tag(&mut operation, snapshot)?;
+    let mut transaction = Transaction::begin(snapshot, operation);
     // Files that come meanwhile have physical names.
     transaction.read_whole_table();
     let mut written = Vec::new();
@@ -148,9 +151,7 @@ async fn copy(
     prepared: &Prepared,
 ) -> Result<WriteOutput> {
     let target = DmlTarget::new(ctx, snapshot, None)?;
-    target.check_rewritable()?;
-    let whole = files.iter().cloned().map(ScanFile::whole).collect();
-    let query = target.rows(whole)?.build().classed()?;
+    let query = target.copied(files.iter().cloned().map(ScanFile::whole).collect())?;
     prepared.write(ctx, &query.into()).await
 }
 

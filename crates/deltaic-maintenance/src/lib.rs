@@ -13,5 +13,6 @@ pub mod history;
 pub mod inventory;
 pub mod properties;
 pub mod restore;
+pub mod row_tracking;
 pub mod travel;
 pub mod vacuum;

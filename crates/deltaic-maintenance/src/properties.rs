@@ -35,6 +35,7 @@ pub fn set(
     if let Some(comment) = &changes.comment {
         metadata.description = Some(comment.clone());
     }
+    crate::row_tracking::check(&metadata.configuration)?;
     enable_mapping(state, &mut metadata)?;
     let protocol = protocol_of(state, &metadata, &changes.protocol)?;
     let recorded: Map<String, Value> = changes

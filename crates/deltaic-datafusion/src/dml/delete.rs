@@ -16,9 +16,9 @@ use super::changes::{self, ChangedTable};
 use super::matching::{Touched, find, physical_rows};
 use super::metrics::DmlMetrics;
 use super::target::DmlTarget;
+use super::tracking;
 use super::vectors::{with_vector, write_vectors};
 use crate::context::{DmlReport, Prepared, Stopwatch, WriteContext};
-use crate::error::Classed;
 use crate::scan::build::ScanFile;
 use crate::scan::rows::FileRows;
 use crate::scan::vector::VectorFile;
@@ -52,8 +52,9 @@ pub async fn delete(
             Some(predicate) => predicate.to_string(),
             None => "true".to_string(),
         });
-    let operation = Operation::new("DELETE")
+    let mut operation = Operation::new("DELETE")
         .text_parameter("predicate", serde_json::Value::from(vec![text]).to_string());
+    tracking::tag(&mut operation, snapshot)?;
     let mut transaction = Transaction::begin(snapshot, operation);
     let mut done = deletion(ctx, &target, request.predicate.as_ref(), &mut transaction).await?;
     if done.actions.is_empty() {
@@ -204,10 +205,9 @@ async fn rewrite(
     actions: &mut Vec<Action>,
     metrics: &mut DmlMetrics,
 ) -> Result<()> {
-    target.check_rewritable()?;
     let kept: Vec<ScanFile> = files.iter().map(without_matching).collect();
     let prepared = Prepared::copying(ctx, &target.snapshot)?;
-    let query = target.rows(kept)?.build().classed()?;
+    let query = target.copied(kept)?;
     let output = prepared.write(ctx, &query.into()).await?;
     for touched in files {
         metrics.vectors_removed += usize::from(touched.add.deletion_vector.is_some());

@@ -61,7 +61,7 @@ impl DmlTarget {
             .with_path(self.snapshot.store().root().to_string()))
     }
 
-    /// Rows that are written anew would get new ids.
+    /// Rows that a statement writes anew without their hidden columns would get new ids.
     ///
     /// # Errors
     /// The table keeps the ids of its rows.
@@ -90,7 +90,7 @@ impl DmlTarget {
         self.scan(self.provider.clone().with_files(Arc::new(files)))
     }
 
-    fn scan(&self, provider: DeltaTableProvider) -> Result<LogicalPlanBuilder> {
+    pub(super) fn scan(&self, provider: DeltaTableProvider) -> Result<LogicalPlanBuilder> {
         LogicalPlanBuilder::scan(
             self.qualifier.clone(),
             provider_as_source(Arc::new(provider)),

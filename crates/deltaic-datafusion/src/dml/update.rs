@@ -16,9 +16,11 @@ use super::matched::is_matched;
 use super::matching::{Touched, find};
 use super::metrics::DmlMetrics;
 use super::target::DmlTarget;
+use super::tracking::{self, Changed};
 use crate::context::{DmlReport, Prepared, Stopwatch, WriteContext};
 use crate::error::Classed;
 use crate::scan::build::ScanFile;
+use crate::tracking::RowTracking;
 use crate::write::checks::WriteChecks;
 
 /// Changes rows.
@@ -49,14 +51,14 @@ pub async fn update(
     let mut watch = Stopwatch::start();
     let target = DmlTarget::new(ctx, snapshot, request.qualifier.clone())?;
     target.check_changeable()?;
-    target.check_rewritable()?;
     let texts: Vec<String> = match (&request.predicate_text, &request.predicate) {
         (Some(text), _) => vec![text.clone()],
         (None, Some(predicate)) => vec![predicate.to_string()],
         (None, None) => Vec::new(),
     };
-    let operation = Operation::new("UPDATE")
+    let mut operation = Operation::new("UPDATE")
         .text_parameter("predicate", serde_json::Value::from(texts).to_string());
+    tracking::tag(&mut operation, snapshot)?;
     let mut transaction = Transaction::begin(snapshot, operation);
     let found = find(ctx, &target, request.predicate.as_ref(), &mut transaction).await?;
     let updated = found.rows();
@@ -78,22 +80,28 @@ pub async fn update(
         .collect();
     let vectors = snapshot.config().deletion_vectors_enabled()?;
     let mut plan = if vectors {
-        changed_rows(&target, &files, &request)?
+        changed_rows(&target, &files, &request, true)?
     } else {
         changed_files(&target, &files, &request)?
     };
-    let prepared = Prepared::new(
-        ctx,
-        snapshot.store(),
-        snapshot.config(),
-        snapshot.schema(),
-        snapshot.partition_columns(),
-        &request.checks,
-    )?;
+    let prepared = Prepared::rewriting(ctx, snapshot, &request.checks)?;
     let mut actions = Vec::new();
     if changes::are_wanted(snapshot)? {
+        let repeatable = request
+            .assignments
+            .iter()
+            .all(|(_, value)| is_repeatable(value));
+        // The rows that are read back from the changes below have lost their ids.
+        if !repeatable && RowTracking::of(snapshot)?.is_some() {
+            return Err(DeltaError::not_supported_yet(
+                "UPDATE with values that differ from call to call, on a table with change data feed and row tracking,",
+            ));
+        }
         let old = changes::old_rows(&target, &files, "update_preimage")?;
-        let new = changes::marked(changed_rows(&target, &files, &request)?, "update_postimage")?;
+        let new = changes::marked(
+            changed_rows(&target, &files, &request, false)?,
+            "update_postimage",
+        )?;
         let both = LogicalPlanBuilder::from(old)
             .union(new)
             .and_then(|plan| plan.build())
@@ -102,11 +110,7 @@ pub async fn update(
         actions.extend(changes::write_changes(ctx, &table, both).await?);
         metrics.change_files = actions.len();
         // A value that would come out otherwise the second time is taken from the changes.
-        if !request
-            .assignments
-            .iter()
-            .all(|(_, value)| is_repeatable(value))
-        {
+        if !repeatable {
             let new = written_postimages(ctx, &table, &actions)?;
             plan = match kept_rows(&target, &files, vectors)? {
                 Some(kept) => LogicalPlanBuilder::from(kept)
@@ -157,14 +161,23 @@ pub async fn update(
     })
 }
 
-/// The new form of the matching rows alone.
-fn changed_rows(target: &DmlTarget, files: &[Touched], request: &Update) -> Result<LogicalPlan> {
-    project(
-        target,
-        target.positions(matching_rows(files))?.build().classed()?,
-        request,
-        None,
-    )
+/// The new form of the matching rows alone; with `ids`, they keep theirs.
+fn changed_rows(
+    target: &DmlTarget,
+    files: &[Touched],
+    request: &Update,
+    ids: bool,
+) -> Result<LogicalPlan> {
+    let rows = matching_rows(files);
+    let tracking = RowTracking::of(&target.snapshot)?.filter(|_| ids);
+    let (plan, hidden) = match tracking {
+        Some(tracking) => {
+            let hidden = tracking::hidden_values(&tracking, &rows, Changed::All)?;
+            (target.tracked(rows)?, hidden.to_vec())
+        }
+        None => (target.positions(rows)?, Vec::new()),
+    };
+    project(target, plan.build().classed()?, request, None, hidden)
 }
 
 /// The rows that did not match, where their files are written anew.
@@ -182,7 +195,7 @@ fn kept_rows(target: &DmlTarget, files: &[Touched], vectors: bool) -> Result<Opt
 
 /// All rows of the files, the matching ones in their new form, each in its place.
 fn changed_files(target: &DmlTarget, files: &[Touched], request: &Update) -> Result<LogicalPlan> {
-    let all = files
+    let all: Vec<ScanFile> = files
         .iter()
         .map(|touched| ScanFile::whole(Arc::clone(&touched.add)))
         .collect();
@@ -193,12 +206,18 @@ fn changed_files(target: &DmlTarget, files: &[Touched], request: &Update) -> Res
             files.iter().map(|touched| touched.rows.clone()).collect(),
         ))
     };
-    project(
-        target,
-        target.positions(all)?.build().classed()?,
-        request,
-        condition,
-    )
+    let hidden = match RowTracking::of(&target.snapshot)? {
+        Some(tracking) => {
+            let changed = match &condition {
+                Some(condition) => Changed::If(condition.clone()),
+                None => Changed::All,
+            };
+            tracking::hidden_values(&tracking, &all, changed)?.to_vec()
+        }
+        None => Vec::new(),
+    };
+    let plan = target.tracked(all)?.build().classed()?;
+    project(target, plan, request, condition, hidden)
 }
 
 fn project(
@@ -206,6 +225,7 @@ fn project(
     plan: LogicalPlan,
     request: &Update,
     condition: Option<Expr>,
+    hidden: Vec<Expr>,
 ) -> Result<LogicalPlan> {
     let schema = Arc::clone(plan.schema());
     let mut columns = Vec::new();
@@ -227,6 +247,7 @@ fn project(
                 .alias(field.name()),
         });
     }
+    columns.extend(hidden);
     let unknown = request.assignments.iter().find(|(name, _)| {
         !target
             .provider

@@ -11,4 +11,5 @@ mod mapping;
 mod model;
 mod parquet;
 mod scan;
+mod tracking;
 mod write;

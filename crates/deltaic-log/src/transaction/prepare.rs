@@ -67,7 +67,7 @@ pub(super) async fn prepare(
     }
     validate(transaction.store.root(), &config, &metadata, &actions)?;
     if config.assigns_row_ids()? {
-        row_tracking::assign(&mut actions, base, version)?;
+        row_tracking::assign(&mut actions, base, version).await?;
     }
     let in_commit_timestamp = match config.in_commit_timestamps_enabled()? {
         false => None,

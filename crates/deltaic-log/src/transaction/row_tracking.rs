@@ -1,6 +1,8 @@
 //! Row ids for new files (protocol section "Row Tracking"): each file without a base id gets the next free range, and the domain
 //! remembers the highest id given out.
 
+use std::collections::BTreeSet;
+
 use deltaic_protocol::Action;
 use deltaic_protocol::action::{Add, DomainMetadata};
 use deltaic_protocol::error::{DeltaError, Result};
@@ -16,7 +18,7 @@ const DOMAIN: &str = "delta.rowTracking";
 ///
 /// # Errors
 /// A file whose number of rows is not recorded.
-pub(super) fn assign(
+pub(super) async fn assign(
     actions: &mut Vec<Action>,
     base: Option<&Snapshot>,
     version: Version,
@@ -24,6 +26,9 @@ pub(super) fn assign(
     let before = high_water_mark(base.and_then(|s| s.domain(DOMAIN)));
     let mut mark = staged_mark(actions).unwrap_or(-1).max(before);
     let start = mark;
+    if let Some(base) = base {
+        take_over(actions, base).await?;
+    }
     for action in actions.iter_mut() {
         let Action::Add(add) = action else { continue };
         if add.base_row_id.is_none() {
@@ -41,6 +46,33 @@ pub(super) fn assign(
             configuration,
             removed: false,
         }));
+    }
+    Ok(())
+}
+
+/// A file that is listed anew (with another deletion vector) by a writer who saw it before it got ids keeps those ids.
+async fn take_over(actions: &mut [Action], base: &Snapshot) -> Result<()> {
+    let removed: BTreeSet<String> = actions
+        .iter()
+        .filter_map(|action| match action {
+            Action::Remove(remove) => Some(remove.path.clone()),
+            _ => None,
+        })
+        .collect();
+    let is_relisted = |add: &Add| add.base_row_id.is_none() && removed.contains(&add.path);
+    let any = |action: &Action| matches!(action, Action::Add(add) if is_relisted(add));
+    if !actions.iter().any(any) {
+        return Ok(());
+    }
+    let files = base.files().await?;
+    for action in actions {
+        let Action::Add(add) = action else { continue };
+        if is_relisted(add)
+            && let Some(known) = files.iter().find(|known| known.path == add.path)
+        {
+            add.base_row_id = known.base_row_id;
+            add.default_row_commit_version = known.default_row_commit_version;
+        }
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use deltaic_command::Profile;
 use deltaic_maintenance::alter::{self, TableChange, TableState};
-use deltaic_maintenance::properties;
+use deltaic_maintenance::{properties, row_tracking};
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::properties::PropertyRules;
 use deltaic_sql::Name;
@@ -12,6 +12,8 @@ use crate::context::Context;
 use crate::errors;
 use crate::resolve::{self, DeltaTable, Target};
 use crate::result::SqlResult;
+
+use super::features;
 
 /// What the session allows among properties.
 pub(super) fn rules(cx: &Context) -> PropertyRules {
@@ -31,10 +33,7 @@ pub(super) async fn set(
     pairs: &[(String, String)],
 ) -> Result<SqlResult> {
     match target {
-        Target::Delta(table) => {
-            let rules = rules(cx);
-            change(cx, &table, |state| properties::set(state, pairs, &rules)).await
-        }
+        Target::Delta(table) => set_in_delta(cx, &table, pairs).await,
         Target::Parquet(table) => update_record(cx, table.record, |record| {
             for (key, value) in pairs {
                 match key.as_str() {
@@ -50,6 +49,36 @@ pub(super) async fn set(
             "ALTER TABLE ... SET TBLPROPERTIES",
         )),
     }
+}
+
+async fn set_in_delta(
+    cx: &Context,
+    table: &DeltaTable,
+    pairs: &[(String, String)],
+) -> Result<SqlResult> {
+    let rules = rules(cx);
+    let mut snapshot = table.snapshot(cx).await?;
+    let mut state = TableState::of(&snapshot);
+    let mut decided = properties::set(&state, pairs, &rules)?;
+    let context = cx.commit_context(Some(table.display()));
+    if row_tracking::switches_on(&state, &decided) {
+        let mut done = Vec::new();
+        let prepared =
+            row_tracking::prepare(&snapshot, features::backfill_files(cx), &context, &mut done)
+                .await;
+        // What was done stands, also where something stood in the way of the rest.
+        for result in &done {
+            cx.committed(result);
+        }
+        snapshot = prepared?;
+        state = TableState::of(&snapshot);
+        decided = properties::set(&state, pairs, &rules)?;
+        let fresh = || uuid::Uuid::new_v4().to_string();
+        row_tracking::complete(&mut decided, pairs.len(), &fresh);
+    }
+    let result = alter::commit(&snapshot, decided, &context).await?;
+    cx.committed(&result);
+    Ok(SqlResult::empty())
 }
 
 /// `ALTER TABLE … UNSET TBLPROPERTIES`.
