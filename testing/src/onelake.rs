@@ -25,6 +25,7 @@ pub fn rules(options: Options) -> Vec<Rule> {
         one_kind_of_names(),
     ];
     rules.push(no_access_control());
+    rules.push(nothing_from_a_key());
     if options.refuse_shared_key {
         rules.push(no_shared_key());
     }
@@ -97,6 +98,16 @@ pub fn no_access_control() -> Rule {
     Rule::any()
         .query("action=setAccessControl")
         .then(refused("access is managed in Fabric"))
+}
+
+/// A listing that is to begin after a key is empty, whatever is there:
+/// <https://github.com/apache/arrow-rs-object-store/issues/695>.
+pub fn nothing_from_a_key() -> Rule {
+    Rule::on("GET")
+        .query("startFrom=")
+        .then(Action::Answer(Answer::status(200).header("content-type", "application/xml").body(
+            "<?xml version=\"1.0\" encoding=\"utf-8\"?><EnumerationResults><Blobs></Blobs><NextMarker/></EnumerationResults>",
+        )))
 }
 
 /// OneLake takes Microsoft Entra tokens only:

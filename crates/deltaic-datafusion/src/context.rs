@@ -165,7 +165,9 @@ impl Prepared {
         config: &TableConfig,
         schema: &StructType,
     ) -> Result<Prepared> {
-        Ok(Prepared::unchecked(copy_target(ctx, snapshot, config, schema)?))
+        Ok(Prepared::unchecked(copy_target(
+            ctx, snapshot, config, schema,
+        )?))
     }
 
     /// For changes of a table's rows, which are not checked; `schema` holds the kind of change too.

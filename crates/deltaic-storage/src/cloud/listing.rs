@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::stream::BoxStream;
-use futures::{StreamExt, stream};
+use futures::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
 use object_store::{Error, ObjectMeta, ObjectStore, Result};
 use tokio::time::Instant;
@@ -24,17 +24,20 @@ struct Listing {
     /// Taken up again since the last key.
     tries: usize,
     limits: Limits,
+    offsets: bool,
     done: bool,
 }
 
-/// The objects below a prefix whose keys come after `after`, in the store's order.
+/// The objects below a prefix whose keys come after `after`, in the store's order. Without `offsets` the store is asked for
+/// all, and what comes before is left out here.
 pub(super) fn listing(
     store: Arc<dyn ObjectStore>,
     prefix: Option<Path>,
     after: Option<Path>,
     limits: Limits,
+    offsets: bool,
 ) -> BoxStream<'static, Result<ObjectMeta>> {
-    let entries = begin(&store, prefix.as_ref(), after.as_ref());
+    let entries = begin(&store, prefix.as_ref(), after.as_ref(), offsets);
     let state = Listing {
         store,
         prefix,
@@ -44,6 +47,7 @@ pub(super) fn listing(
         resumed: false,
         tries: 0,
         limits,
+        offsets,
         done: false,
     };
     stream::unfold(state, |mut state| async move {
@@ -57,9 +61,17 @@ fn begin(
     store: &Arc<dyn ObjectStore>,
     prefix: Option<&Path>,
     after: Option<&Path>,
+    offsets: bool,
 ) -> BoxStream<'static, Result<ObjectMeta>> {
     match after {
-        Some(after) => store.list_with_offset(prefix, after),
+        Some(after) if offsets => store.list_with_offset(prefix, after),
+        Some(after) => {
+            let after = after.clone();
+            store
+                .list(prefix)
+                .try_filter(move |entry| std::future::ready(entry.location > after))
+                .boxed()
+        }
         None => store.list(prefix),
     }
 }
@@ -85,7 +97,12 @@ impl Listing {
             }
             self.tries += 1;
             self.resumed = true;
-            self.entries = begin(&self.store, self.prefix.as_ref(), self.after.as_ref());
+            self.entries = begin(
+                &self.store,
+                self.prefix.as_ref(),
+                self.after.as_ref(),
+                self.offsets,
+            );
         }
     }
 

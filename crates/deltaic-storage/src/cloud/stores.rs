@@ -179,7 +179,9 @@ impl CloudTable {
         let prefix = to_object_path(folder);
         let prefix = (!prefix.as_ref().is_empty()).then_some(prefix);
         let place = self.root.place(folder);
-        listing(Arc::clone(&self.store), prefix, after, self.limits)
+        // OneLake answers a listing from a key with nothing: https://github.com/apache/arrow-rs-object-store/issues/695
+        let offsets = !self.root.bucket().fabric;
+        listing(Arc::clone(&self.store), prefix, after, self.limits, offsets)
             .map(move |entry| match entry {
                 Ok(meta) => Ok(to_meta(&meta, &base)),
                 Err(error) => Err(to_delta("list", &place, &error)),
