@@ -104,6 +104,8 @@ struct Writer {
     hidden: Vec<bool>,
     /// Column 0 is a partition column.
     partitioned: bool,
+    /// The column of doubles was one of floats when the file was written.
+    widened: bool,
 }
 
 fn writer() -> impl Strategy<Value = Writer> {
@@ -113,14 +115,18 @@ fn writer() -> impl Strategy<Value = Writer> {
         prop::collection::vec(prop::bool::weighted(0.9), 10),
         prop::collection::vec(prop::bool::weighted(0.2), 6),
         any::<bool>(),
+        any::<bool>(),
     )
-        .prop_map(|(counts_nan, prefix, with, hidden, partitioned)| Writer {
-            counts_nan,
-            prefix,
-            with,
-            hidden,
-            partitioned,
-        })
+        .prop_map(
+            |(counts_nan, prefix, with, hidden, partitioned, widened)| Writer {
+                counts_nan,
+                prefix,
+                with,
+                hidden,
+                partitioned,
+                widened,
+            },
+        )
 }
 
 fn order(a: &Value, b: &Value) -> Ordering {
@@ -151,10 +157,12 @@ fn statistics(rows: &[Row], writer: &Writer) -> String {
         let utc = Zone::utc();
         let low = counted.iter().min_by(by_order).and_then(|v| match v {
             Scalar::String(s) => Some(json!(cut_minimum(s, writer.prefix))),
+            Scalar::Double(d) if writer.widened => to_json_bound(&Scalar::Float(*d as f32), &utc),
             other => to_json_bound(other, &utc),
         });
         let high = counted.iter().max_by(by_order).and_then(|v| match v {
             Scalar::String(s) => cut_maximum(s, writer.prefix).map(|s| json!(s)),
+            Scalar::Double(d) if writer.widened => to_json_bound(&Scalar::Float(*d as f32), &utc),
             other => to_json_bound(other, &utc),
         });
         if let Some(low) = low {
@@ -301,6 +309,13 @@ fn check(mut rows: Vec<Row>, writer: &Writer, predicate: &Predicate) -> Result<(
         rows.iter_mut().for_each(|r| r[0] = value.clone());
         partition.insert("l".to_owned(), Value::from(value));
     }
+    if writer.widened {
+        for cell in rows.iter_mut().flatten() {
+            if let Scalar::Double(d) = cell {
+                *d = f64::from(*d as f32);
+            }
+        }
+    }
     let stats = statistics(&rows, writer);
     let facts = StatisticsFacts::new(Some(&stats), partition);
     let outcome: Outcome = predicate.evaluate(&facts);
@@ -371,6 +386,7 @@ fn most_files_without_a_match_are_dropped() {
         with: vec![true; 10],
         hidden: vec![false; 6],
         partitioned: false,
+        widened: false,
     };
     let facts = StatisticsFacts::new(Some(&statistics(&rows, &writer)), BTreeMap::new());
     let low = [

@@ -53,6 +53,31 @@ fn unknown_fields_of_files_are_ignored_and_old_removes_are_read() {
 }
 
 #[test]
+fn values_of_text_maps_without_quotes_are_the_text_that_stands_there() {
+    let line = r#"{"add":{"path":"a","partitionValues":{"i":7,"d":1.50,"b":true,"n":null,"s":"x"},"size":1,"tags":{"t":12345678901234567890123,"o":{"k":[1]}}}}"#;
+    let Some(Action::Add(add)) = Action::from_json_line(line).unwrap() else {
+        panic!()
+    };
+    let value = |name: &str| add.partition_values[name].as_deref();
+    assert_eq!(
+        ["i", "d", "b", "n", "s"].map(value),
+        [Some("7"), Some("1.50"), Some("true"), None, Some("x")]
+    );
+    let tags = add.tags.unwrap();
+    assert_eq!(tags["t"].as_deref(), Some("12345678901234567890123"));
+    assert_eq!(tags["o"].as_deref(), Some(r#"{"k":[1]}"#));
+    for none in [
+        r#"{"add":{"path":"a"}}"#,
+        r#"{"add":{"path":"a","partitionValues":null,"tags":null}}"#,
+    ] {
+        let Some(Action::Add(add)) = Action::from_json_line(none).unwrap() else {
+            panic!()
+        };
+        assert!(add.partition_values.is_empty() && add.tags.is_none());
+    }
+}
+
+#[test]
 fn a_line_with_nulls_beside_its_action_is_that_action() {
     let action =
         Action::from_json_line(r#"{"add":null,"txn":{"appId":"a","version":1},"new":null}"#)
