@@ -168,6 +168,7 @@ impl Context {
                 .and_then(|text| text.trim().parse().ok())
                 .unwrap_or(10_000_000),
             write_checksum: self.conf.delta("writeChecksumFile.enabled"),
+            checksum_mismatch_is_fatal: self.conf.delta("checksum.mismatch.fatal"),
             later: Some(self.session.later().clone()),
             ..CommitContext::default()
         }

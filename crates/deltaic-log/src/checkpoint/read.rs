@@ -7,9 +7,9 @@ use deltaic_protocol::action::{
     Action, Add, CheckpointMetadata, DomainMetadata, Metadata, Protocol, Remove, SetTransaction,
     Sidecar,
 };
-use deltaic_protocol::error::{DeltaError, Result};
+use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
 use deltaic_protocol::file_name::SIDECAR_DIR;
-use deltaic_storage::{TableStore, decode_uri_path};
+use deltaic_storage::{LOG_DIR, TableStore, decode_uri_path};
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 
@@ -19,6 +19,9 @@ use crate::commit::parse_actions;
 
 /// Parts and sidecars that are read at the same time.
 const CONCURRENCY: usize = 8;
+
+/// The tag of a V2 checkpoint that says how large its sidecars are together.
+pub(super) const SIDECAR_BYTES: &str = "sidecarSizeInBytes";
 
 /// What a checkpoint says besides files.
 #[derive(Debug, Clone, Default)]
@@ -55,6 +58,7 @@ pub async fn read_header(store: &TableStore, files: &CheckpointFiles) -> Result<
                 _ => {}
             }
         }
+        check_whole(store, files, &header)?;
         return Ok(header);
     }
     let wanted = [
@@ -76,7 +80,33 @@ pub async fn read_header(store: &TableStore, files: &CheckpointFiles) -> Result<
             .checkpoint_metadata
             .or_else(|| decode::checkpoint_metadata(&batch));
     }
+    check_whole(store, files, &header)?;
     Ok(header)
+}
+
+/// A V2 checkpoint speaks of itself, once, and may say how large its sidecars are together. Text that was cut at the end of a line
+/// would else read as a table of fewer files.
+fn check_whole(
+    store: &TableStore,
+    files: &CheckpointFiles,
+    header: &CheckpointHeader,
+) -> Result<()> {
+    let recorded = header.checkpoint_metadata.as_ref().and_then(|own| {
+        let text = own.tags.as_ref()?.get(SIDECAR_BYTES)?.as_deref()?;
+        text.parse::<i64>().ok()
+    });
+    let bytes: i64 = header.sidecars.iter().map(|s| s.size_in_bytes).sum();
+    let lacks_itself = files.is_v2() && header.checkpoint_metadata.is_none();
+    if !lacks_itself && recorded.is_none_or(|recorded| recorded == bytes) {
+        return Ok(());
+    }
+    let name = files.files.first().map_or("", |file| file.path.as_str());
+    let path = store.root().display(&format!("{LOG_DIR}/{name}"));
+    Err(DeltaError::new("FAILED_READ_FILE.NO_HINT")
+        .param("path", &path)
+        .with_path(path)
+        .with_kind(ErrorKind::Corrupt)
+        .with_source(DeltaError::internal("the checkpoint was cut off")))
 }
 
 /// Reads the live files.

@@ -20,6 +20,7 @@ use parquet::file::properties::WriterProperties;
 use serde_json::{Value, json};
 
 use super::encode::{Row, batch, internal};
+use super::read::SIDECAR_BYTES;
 use super::schema::{CheckpointColumns, Layout};
 use crate::Version;
 use crate::arrow_schema::to_arrow;
@@ -318,7 +319,7 @@ fn checkpoint_metadata(
 ) -> CheckpointMetadata {
     let tags = [
         ("sidecarNumActions", actions.to_string()),
-        ("sidecarSizeInBytes", bytes.to_string()),
+        (SIDECAR_BYTES, bytes.to_string()),
         ("numOfAddFiles", num_adds.to_string()),
         ("sidecarFileSchema", schema.to_json()),
     ];

@@ -366,3 +366,27 @@ async fn a_path_of_a_sidecar_that_leads_elsewhere_is_taken_by_its_name() {
         assert_eq!(count(&store).await, 6, "{path}");
     }
 }
+
+#[tokio::test]
+async fn a_checkpoint_that_was_cut_at_the_end_of_a_line_is_passed_over() {
+    let head = begin(r#""v2Checkpoint""#, r#""delta.checkpointPolicy":"v2""#);
+    let store = appends(&head, 6).await;
+    let written = maintain::checkpoint(&load(&store).await, 0, &RandomIds)
+        .await
+        .unwrap();
+    let top = written.files[0].clone();
+    let text = String::from_utf8(store.log().read(&top).await.unwrap().to_vec()).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    for kept in 0..lines.len() {
+        put(&store, &top, &format!("{}\n", lines[..kept].join("\n"))).await;
+        let snapshot = load(&store).await;
+        assert_eq!(snapshot.checkpoint_version(), None, "{kept} lines");
+        assert_eq!(snapshot.files().await.unwrap().len(), 6);
+    }
+    for version in 0..6 {
+        gone(&store, &file_name::commit(version)).await;
+    }
+    assert!(Snapshot::load(&store, None).await.is_err());
+    put(&store, &top, &text).await;
+    assert_eq!(count(&store).await, 6);
+}
