@@ -1,11 +1,18 @@
 //! Writers at the same time.
 
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use bytes::Bytes;
 use deltaic_log::skipping::{Column, Comparison, Predicate, Value};
-use deltaic_log::transaction::ConflictKind;
-use deltaic_log::{Commit, CommitContext, Operation, Snapshot, Transaction};
-use deltaic_protocol::action::Add;
+use deltaic_log::transaction::{Committer, ConflictKind, PutIfAbsent};
+use deltaic_log::{
+    Commit, CommitContext, Ids, Operation, RandomIds, Snapshot, Transaction, Version,
+};
+use deltaic_protocol::action::{Add, SetTransaction};
 use deltaic_protocol::schema::DataType;
-use deltaic_storage::TableStore;
+use deltaic_storage::{PutOutcome, TableStore};
 
 use super::{BEGIN, add, live, load, table};
 use crate::{append, context, file};
@@ -139,4 +146,96 @@ async fn b158_a_commit_gives_the_handle_that_goes_on() {
     // A handle that was left behind comes to the same.
     assert_eq!(live(&first.update().await.unwrap()).await, ["f", "g"]);
     assert_eq!(live(&first).await, ["f"], "what was read stays as it was");
+}
+
+/// An append that says how far its application has got.
+async fn progress(read: &Snapshot, version: i64) -> Commit {
+    let mut write = Transaction::begin(read, Operation::new("STREAMING UPDATE"));
+    write.txn(SetTransaction {
+        app_id: "app".to_owned(),
+        version,
+        last_updated: None,
+    });
+    write.add(file(&format!("batch-{version}")));
+    write.commit(&context()).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_batch_that_was_written_twice_is_there_once() {
+    let store = table(&[BEGIN]).await;
+    let (one, two) = (load(&store).await, load(&store).await);
+    assert!(matches!(progress(&one, 7).await, Commit::Committed(_)));
+    let Commit::Conflict(conflict) = progress(&two, 7).await else {
+        panic!("the batch is there twice");
+    };
+    assert_eq!(conflict.kind, ConflictKind::ConcurrentTransaction);
+    // Who looks again sees that the batch is done, and goes on with the next.
+    let two = two.update().await.unwrap();
+    assert_eq!(two.txn("app").unwrap().version, 7);
+    assert!(matches!(progress(&two, 8).await, Commit::Committed(_)));
+    let newest = two.update().await.unwrap();
+    assert_eq!(live(&newest).await, ["batch-7", "batch-8"]);
+    // What another application writes meanwhile is no conflict.
+    assert!(matches!(progress(&newest, 9).await, Commit::Committed(_)));
+    append(&newest, "other", &context()).await.unwrap();
+}
+
+/// Chance that remembers within which bounds it was asked.
+#[derive(Debug, Default)]
+struct Chance(Mutex<Vec<u64>>);
+
+impl Ids for Chance {
+    fn uuid(&self) -> String {
+        RandomIds.uuid()
+    }
+
+    fn below(&self, bound: u64) -> u64 {
+        self.0.lock().unwrap().push(bound);
+        bound - 1
+    }
+}
+
+/// A place where another writer is always first, so many times.
+#[derive(Debug)]
+struct Crowded(AtomicI64);
+
+#[async_trait]
+impl Committer for Crowded {
+    async fn put(
+        &self,
+        store: &TableStore,
+        version: Version,
+        content: Bytes,
+    ) -> deltaic_protocol::Result<PutOutcome> {
+        if self.0.fetch_sub(1, Ordering::Relaxed) > 0 {
+            let other = format!(
+                "{{\"commitInfo\":{{\"isBlindAppend\":true}}}}\n{}",
+                add(&format!("other-{version}"))
+            );
+            PutIfAbsent.put(store, version, Bytes::from(other)).await?;
+        }
+        PutIfAbsent.put(store, version, content).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_loses_races_waits_longer_each_time_but_never_long() {
+    let store = table(&[BEGIN]).await;
+    let chance = Arc::new(Chance::default());
+    let context = CommitContext {
+        ids: chance.clone(),
+        committer: Arc::new(Crowded(AtomicI64::new(9))),
+        write_checksum: false,
+        write_checkpoint: false,
+        ..context()
+    };
+    let done = append(&load(&store).await, "ours", &context).await.unwrap();
+    assert_eq!((done.version, done.attempts), (10, 10));
+    assert_eq!(live(&done.snapshot).await.len(), 10);
+    let bounds = chance.0.lock().unwrap().clone();
+    assert_eq!(
+        bounds,
+        [16, 32, 64, 128, 250, 250, 250, 250],
+        "the first repetition comes at once"
+    );
 }
