@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use deltaic_log::{CommitContext, Later, Operation, Snapshot, Transaction};
 use deltaic_protocol::action::{Metadata, Protocol};
+use deltaic_protocol::file_name;
 use deltaic_storage::cloud::CloudBackend;
 use deltaic_storage::hook::{OpKind, RequestCounter};
 use deltaic_storage::{StorageFactory, TableStore};
@@ -159,4 +160,29 @@ async fn the_checksum_is_not_waited_for() {
         let there = log.stat(&checksum(version)).await.unwrap();
         assert!(there.is_some(), "{version}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_compacted_file_is_one_request_in_place_of_many() {
+    let (written, counter) = table(9).await;
+    let log = written.store().log();
+    let mut sum = Vec::new();
+    for version in 1..=8 {
+        let commit = log.read(&file_name::commit(version)).await.unwrap();
+        sum.extend_from_slice(&commit);
+    }
+    let name = file_name::compacted(1, 8);
+    log.create(&name, sum.into()).await.unwrap();
+    counter.reset();
+    let start = Instant::now();
+    let opened = Snapshot::load(written.store(), None).await.unwrap();
+    let waited = trips(start);
+    assert_eq!(opened.files().await.unwrap().len(), 9);
+    // The pointer, version 0, the compacted file, and version 9.
+    assert_eq!(counter.of_kind(OpKind::Read), 4, "{:?}", counter.snapshot());
+    assert!(
+        waited <= 3,
+        "{waited} round trips: {:?}",
+        counter.snapshot()
+    );
 }
