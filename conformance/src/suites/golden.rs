@@ -1,6 +1,8 @@
 //! The suite `golden`: tables that other engines wrote, read at their newest versions, against what Spark + Delta reads
-//! from them or refuses. The tables are not part of this repository: they lie in the folder that
+//! from them or refuses; of tables with a change feed, whether it leads from version to version. The tables are not part of this repository: they lie in the folder that
 //! `DELTAIC_GOLDEN` names, or beside the repository in `../shared/golden`.
+
+mod feed;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,6 +25,9 @@ const OLD_TABLES: &str =
 
 /// The recordings hold this many rows of a table at most.
 const RECORDED: usize = 200_000;
+
+/// Names of tables with a change feed begin so.
+const FEED_TABLES: &str = "cdf-";
 
 /// What the reference reads from one version.
 #[derive(Deserialize)]
@@ -75,7 +80,13 @@ pub fn run(setting: &Setting, mut each: impl FnMut(Vec<Outcome>)) -> Result<(), 
                 verdict: verdict(want, &ours, &path),
             }
         });
-        each(outcomes.collect());
+        let mut outcomes: Vec<Outcome> = outcomes.collect();
+        if name.starts_with(FEED_TABLES) {
+            let mut versions: Vec<i64> = reads.keys().filter_map(|v| v.parse().ok()).collect();
+            versions.sort_unstable();
+            outcomes.extend(feed::outcomes(&engine, name, &path, &versions));
+        }
+        each(outcomes);
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ use std::ops::RangeInclusive;
 use deltaic_protocol::Action;
 use deltaic_protocol::action::{CommitInfo, Metadata};
 use deltaic_protocol::config::{ColumnMappingMode, TableConfig};
-use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
+use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::properties::key;
 use futures::{StreamExt, TryStreamExt};
 
@@ -272,7 +272,6 @@ impl ChangeFeed {
             .param("endVersion", self.end)
             .param("version", version)
             .param("key", key::ENABLE_CHANGE_DATA_FEED)
-            .with_kind(ErrorKind::NotFound)
             .with_version(version);
         Err(match &metadata.name {
             Some(name) => error.with_table(name),

@@ -2,7 +2,8 @@
 //! in others.
 //!
 //! Every reference in a statement gets one pinned version. A name may ask for another one: `t@v3`, or `t@` and a time
-//! `yyyyMMddHHmmssSSS` (quote it where the SQL dialect needs that).
+//! `yyyyMMddHHmmssSSS` (quote it where the SQL dialect needs that). Two of them, `t@v3..v5`, ask for the changes from the one to
+//! the other, both inclusive, and `t@v3..` for all from that one on.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use datafusion::catalog::{CatalogProvider, SchemaProvider, TableProvider};
 use datafusion::error::{DataFusionError, Result};
+use deltaic_log::changes::{ChangeBound, ChangeOptions, resolve_range};
 use deltaic_log::{Snapshot, history};
 use deltaic_protocol::error::Result as DeltaResult;
 use deltaic_protocol::timestamp::{Zone, parse_compact};
@@ -18,6 +20,7 @@ use futures::StreamExt;
 
 use super::inserts::Inserts;
 use super::open::Version;
+use crate::changes::DeltaChanges;
 use crate::error::wrap;
 use crate::provider::DeltaTableProvider;
 
@@ -121,24 +124,9 @@ impl DeltaSchema {
         name: &str,
         version: Version,
     ) -> DeltaResult<Option<DeltaTableProvider>> {
-        let held = self
-            .held
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(name)
-            .cloned();
-        let newest = match held {
-            Some(snapshot) => Some(snapshot.update().await?),
-            None if name.is_empty() || name.contains('/') => None,
-            None => Snapshot::try_load(&self.factory.open_root(self.root.join(name))?).await?,
-        };
-        let Some(newest) = newest else {
+        let Some(newest) = self.newest(name).await? else {
             return Ok(None);
         };
-        self.held
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(name.to_string(), newest.clone());
         let snapshot = match version {
             Version::Latest => newest,
             Version::At(version) => newest.at_version(version).await?,
@@ -156,20 +144,78 @@ impl DeltaSchema {
         ))
     }
 
+    /// The changes of a table.
+    ///
+    /// # Errors
+    /// The table's log cannot be read, or the range is not in its history.
+    pub async fn changes(
+        &self,
+        name: &str,
+        start: ChangeBound,
+        end: Option<ChangeBound>,
+    ) -> DeltaResult<Option<DeltaChanges>> {
+        let Some(newest) = self.newest(name).await? else {
+            return Ok(None);
+        };
+        let range = resolve_range(&newest, start, end, &self.zone, false).await?;
+        let changes = DeltaChanges::try_new(&newest, range, ChangeOptions::default()).await?;
+        Ok(Some(changes.with_zone(self.zone.clone())))
+    }
+
+    async fn newest(&self, name: &str) -> DeltaResult<Option<Snapshot>> {
+        let held = self
+            .held
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(name)
+            .cloned();
+        let newest = match held {
+            Some(snapshot) => Some(snapshot.update().await?),
+            None if name.is_empty() || name.contains('/') => None,
+            None => Snapshot::try_load(&self.factory.open_root(self.root.join(name))?).await?,
+        };
+        if let Some(newest) = &newest {
+            self.held
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(name.to_string(), newest.clone());
+        }
+        Ok(newest)
+    }
+
+    /// The table and the range of changes in a name.
+    fn range<'a>(&self, name: &'a str) -> Option<(&'a str, ChangeBound, Option<ChangeBound>)> {
+        let (table, range) = name.rsplit_once('@')?;
+        let (start, end) = range.split_once("..")?;
+        let bound = |text: &str| match self.version(text)? {
+            Version::At(version) => Some(ChangeBound::Version(version)),
+            Version::AsOf(millis) => Some(ChangeBound::Timestamp(millis)),
+            Version::Latest => None,
+        };
+        let end = match end {
+            "" => None,
+            end => Some(bound(end)?),
+        };
+        Some((table, bound(start)?, end))
+    }
+
     /// The table and the version in a name.
     fn split<'a>(&self, name: &'a str) -> (&'a str, Version) {
-        let Some((table, at)) = name.rsplit_once('@') else {
-            return (name, Version::Latest);
-        };
-        if let Some(version) = at
+        name.rsplit_once('@')
+            .and_then(|(table, at)| Some((table, self.version(at)?)))
+            .unwrap_or((name, Version::Latest))
+    }
+
+    /// `v3`, or a time.
+    fn version(&self, text: &str) -> Option<Version> {
+        let number = text
             .strip_prefix(['v', 'V'])
-            .and_then(|digits| digits.parse().ok())
-        {
-            return (table, Version::At(version));
-        }
-        match parse_compact(at, &self.zone) {
-            Some(micros) => (table, Version::AsOf(micros.div_euclid(1000))),
-            None => (name, Version::Latest),
+            .and_then(|digits| digits.parse().ok());
+        match number {
+            Some(version) => Some(Version::At(version)),
+            None => {
+                parse_compact(text, &self.zone).map(|micros| Version::AsOf(micros.div_euclid(1000)))
+            }
         }
     }
 }
@@ -181,13 +227,21 @@ impl SchemaProvider for DeltaSchema {
     }
 
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
+        if let Some((table, start, end)) = self.range(name) {
+            let found = self.changes(table, start, end).await.map_err(wrap)?;
+            return Ok(found.map(|changes| Arc::new(changes) as Arc<dyn TableProvider>));
+        }
         let (table, version) = self.split(name);
         let found = self.provider(table, version).await.map_err(wrap)?;
         Ok(found.map(|provider| Arc::new(provider) as Arc<dyn TableProvider>))
     }
 
     fn table_exist(&self, name: &str) -> bool {
-        self.names.contains(self.split(name).0)
+        let table = match self.range(name) {
+            Some((table, ..)) => table,
+            None => self.split(name).0,
+        };
+        self.names.contains(table)
     }
 }
 

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod application;
+mod changes;
 mod codec;
 mod create;
 mod dml;
