@@ -3,9 +3,8 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use deltaic_datafusion::DeltaChanges;
+//! use deltaic_datafusion::application::open::open_changes;
 //! use deltaic_datafusion::application::session::session_context;
-//! use deltaic_log::Snapshot;
 //! use deltaic_log::changes::ChangeBound;
 //! # use deltaic_datafusion::{CreateTable, WriteContext, create_table};
 //! # use deltaic_datafusion::application::open::open;
@@ -28,9 +27,8 @@
 //! #     ctx.sql(sql).await?.collect().await?;
 //! #     ctx.deregister_table("orders")?;
 //! # }
-//! let newest = Snapshot::load(&store, None).await?;
 //! // All changes from version 2 on.
-//! let changes = DeltaChanges::between(&newest, ChangeBound::Version(2), None).await?;
+//! let changes = open_changes(&location, ChangeBound::Version(2), None).await?;
 //! ctx.register_table("changes", Arc::new(changes))?;
 //! let updated = ctx.sql("SELECT id, v FROM changes WHERE _change_type = 'update_postimage'").await?;
 //! assert_eq!(updated.count().await?, 1);

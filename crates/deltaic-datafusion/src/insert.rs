@@ -235,8 +235,9 @@ pub async fn overwrite(
             let deletion =
                 deletion(ctx, &target, Some(&condition.predicate), &mut transaction).await?;
             // A commit with files of changes is read from those alone, so the new rows must be in them too.
-            let recorded = deletion.actions.iter().any(|a| matches!(a, Action::Cdc(_)));
-            if recorded && !output.files.is_empty() {
+            let is_recorded = |action: &&Action| matches!(action, Action::Cdc(_));
+            let mut change_files = deletion.actions.iter().filter(is_recorded).count();
+            if change_files > 0 && !output.files.is_empty() {
                 let table = ChangedTable {
                     store: snapshot.store(),
                     config: &config,
@@ -244,11 +245,13 @@ pub async fn overwrite(
                     partition_columns: &partitions,
                 };
                 let insertions = write_insertions(ctx, &table, &output.files).await?;
+                change_files += insertions.len();
                 transaction.stage_all(insertions);
             }
             let replaced = Replaced {
                 deleted_rows: deletion.deleted_rows,
                 copied_rows: deletion.copied_rows,
+                change_files,
             };
             let removed = deletion.removed_files;
             let bytes = deletion.removed_bytes;
@@ -278,6 +281,7 @@ pub async fn overwrite(
 struct Replaced {
     deleted_rows: u64,
     copied_rows: u64,
+    change_files: usize,
 }
 
 fn write_operation(mode: &str) -> Operation {
@@ -412,7 +416,7 @@ async fn finish(
             let operation = transaction.operation_mut();
             operation.set_metric("numDeletedRows", replaced.deleted_rows);
             operation.set_metric("numCopiedRows", replaced.copied_rows);
-            operation.set_metric("numAddedChangeFiles", 0);
+            operation.set_metric("numAddedChangeFiles", replaced.change_files);
         }
     }
     let commit = commit_written(transaction, ctx.commit, store, &written).await?;

@@ -57,8 +57,11 @@ fn differing(
         // Kind of change, version and time stand at the end.
         let behind = row.split_off(row.len().saturating_sub(3));
         let by = match behind.first().and_then(Value::as_str) {
-            Some("insert" | "update_postimage") => 1,
-            Some("delete" | "update_preimage") => -1,
+            Some("insert") => 1,
+            Some("delete") => -1,
+            // Old writers cut the words off.
+            Some(kind) if kind.starts_with("update_post") => 1,
+            Some(kind) if kind.starts_with("update_pre") => -1,
             other => return Err(format!("a change of kind {other:?}")),
         };
         note(&mut counted, &row, by);

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use datafusion::error::Result;
 use deltaic_log::Snapshot;
+use deltaic_log::changes::ChangeBound;
 use deltaic_log::history;
 use deltaic_protocol::error::Result as DeltaResult;
 use deltaic_protocol::timestamp::Zone;
 use deltaic_storage::{StorageFactory, TableStore};
 
 use super::inserts::Inserts;
+use crate::changes::DeltaChanges;
 use crate::error::wrap;
 use crate::provider::DeltaTableProvider;
 
@@ -40,6 +42,22 @@ pub async fn open(location: &str) -> Result<DeltaTableProvider> {
 pub async fn open_version(location: &str, version: Version) -> Result<DeltaTableProvider> {
     let store = StorageFactory::default().open(location).map_err(wrap)?;
     provider(&store, version).await.map_err(wrap)
+}
+
+/// The changes of the table at a path or URL from one version or moment to another, both inclusive; no end means the newest.
+///
+/// # Errors
+/// There is no table, it cannot be read, or the range is not in its history.
+pub async fn open_changes(
+    location: &str,
+    start: ChangeBound,
+    end: Option<ChangeBound>,
+) -> Result<DeltaChanges> {
+    let store = StorageFactory::default().open(location).map_err(wrap)?;
+    let newest = Snapshot::load(&store, None).await.map_err(wrap)?;
+    DeltaChanges::between(&newest, start, end)
+        .await
+        .map_err(wrap)
 }
 
 /// A version of a table, pinned.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use datafusion::physical_plan::{collect, displayable};
 use datafusion::prelude::SessionContext;
 use datafusion_proto::bytes::{
@@ -17,6 +18,7 @@ use deltaic_protocol::Action;
 use deltaic_protocol::schema::{DataType, StructField, StructType};
 
 use crate::helpers::{Table, cells};
+use crate::mapping::place;
 
 const FEED: (&str, &str) = ("delta.enableChangeDataFeed", "true");
 
@@ -245,4 +247,21 @@ async fn a_catalog_gives_changes_by_name() {
         let sql = format!("SELECT * FROM lake.default.\"{name}\"");
         assert!(ctx.sql(&sql).await.is_err(), "{name}");
     }
+}
+
+#[tokio::test]
+async fn a_column_of_that_name_in_a_data_file_is_passed_over() {
+    let table = Table::new(&[("id", DataType::Long)], &[], &[FEED]).await;
+    let batch = RecordBatch::try_from_iter([
+        ("id", Arc::new(Int64Array::from(vec![7])) as ArrayRef),
+        (
+            "_change_type",
+            Arc::new(StringArray::from(vec!["update_preimage"])) as ArrayRef,
+        ),
+    ])
+    .unwrap();
+    place(&table, "own.parquet", batch).await;
+    register(&table, 0).await;
+    let sql = "SELECT id, _change_type FROM c WHERE _change_type <> 'delete'";
+    assert_eq!(ask(&table.ctx, sql).await, ["7|insert"]);
 }

@@ -13,7 +13,7 @@ use parquet::arrow::ArrowWriter;
 use crate::helpers::{Table, rows};
 
 /// Puts a file with these columns into the table.
-async fn place(table: &Table, name: &str, batch: RecordBatch) {
+pub async fn place(table: &Table, name: &str, batch: RecordBatch) {
     let path = table.folder.path().join("t").join(name);
     let mut writer =
         ArrowWriter::try_new(std::fs::File::create(&path).unwrap(), batch.schema(), None).unwrap();

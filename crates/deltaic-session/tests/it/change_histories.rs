@@ -94,7 +94,7 @@ async fn check(
     steps: Vec<Step>,
     vectors: bool,
     partitioned: bool,
-    mapped: bool,
+    mode: &str,
 ) -> Result<(), TestCaseError> {
     let w = Warehouse::new();
     let by = if partitioned {
@@ -102,7 +102,6 @@ async fn check(
     } else {
         ""
     };
-    let mode = if mapped { "name" } else { "none" };
     w.ok(&format!(
         "CREATE TABLE t (id BIGINT, v BIGINT, p BIGINT) {by} TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true', \
          'delta.enableDeletionVectors' = '{vectors}', 'delta.columnMapping.mode' = '{mode}')"
@@ -159,9 +158,9 @@ proptest! {
         steps in prop::collection::vec(step(), 1..7),
         vectors in any::<bool>(),
         partitioned in any::<bool>(),
-        mapped in any::<bool>(),
+        mode in prop::sample::select(vec!["none", "name", "id"]),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(check(steps, vectors, partitioned, mapped))?;
+        runtime.block_on(check(steps, vectors, partitioned, mode))?;
     }
 }

@@ -1,5 +1,6 @@
 //! `table_changes`: its arguments, its refusals, and what each statement leaves in the feed.
 
+use deltaic_session::Parameters;
 use serde_json::{Value, json};
 
 use crate::helpers::Warehouse;
@@ -246,6 +247,62 @@ async fn times_behind_the_last_commit_are_allowed_where_the_session_says_so() {
             "{bounds}"
         );
     }
+}
+
+#[tokio::test]
+async fn times_are_those_of_the_history() {
+    let w = Warehouse::new();
+    table(&w, false).await;
+    w.all(&[
+        "INSERT INTO t VALUES (1, 'a')",
+        "INSERT INTO t VALUES (2, 'b')",
+        "DELETE FROM t WHERE id = 1",
+    ])
+    .await;
+    let history = w.rows("DESCRIBE HISTORY t").await;
+    let told: Vec<Value> = history
+        .as_array()
+        .unwrap()
+        .iter()
+        .rev()
+        .skip(1)
+        .map(|row| json!([row[0], row[1]]))
+        .collect();
+    let feed = w
+        .rows("SELECT _commit_version, _commit_timestamp FROM table_changes('t', 0) ORDER BY 1")
+        .await;
+    assert_eq!(feed, Value::Array(told));
+}
+
+#[tokio::test]
+async fn parameters_reach_the_arguments() {
+    let w = Warehouse::new();
+    table(&w, false).await;
+    w.ok("INSERT INTO t VALUES (1, 'a')").await;
+    let given = Parameters::from_json(&json!({"name": "t", "start": 1})).unwrap();
+    let sql = "SELECT id FROM table_changes(:name, :start)";
+    let answer = w.session.sql(sql, given).await.unwrap();
+    assert_eq!(answer.to_json_pipe()["rows"], json!([[1]]));
+}
+
+#[tokio::test]
+async fn a_start_behind_the_retention_of_removed_files_is_refused() {
+    let w = Warehouse::new();
+    table(&w, false).await;
+    w.all(&[
+        "INSERT INTO t VALUES (1, 'a')",
+        "ALTER TABLE t SET TBLPROPERTIES ('delta.deletedFileRetentionDuration' = 'interval 0 hours')",
+        "INSERT INTO t VALUES (2, 'b')",
+    ])
+    .await;
+    let class = "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION";
+    assert_eq!(w.class("SELECT * FROM table_changes('t', 1)").await, class);
+    assert_eq!(changes(&w, 3, 3).await, ["2|b|insert|3"]);
+    w.ok(
+        "SET spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration = false",
+    )
+    .await;
+    assert_eq!(changes(&w, 1, 3).await.len(), 2);
 }
 
 #[tokio::test]
