@@ -60,6 +60,8 @@ pub use dml::truncate::truncate;
 pub use dml::update::{Update, update};
 pub use error::{unwrap, wrap};
 pub use insert::{Append, NewTable, Overwrite, OverwriteScope, ReplaceWhere, append, overwrite};
-pub use parquet::{ParquetTable, ParquetWrite, infer_schema, write_files, write_parquet};
+pub use parquet::{
+    ParquetTable, ParquetWrite, collect_statistics, infer_schema, write_files, write_parquet,
+};
 pub use provider::{DeltaTableProvider, InsertPlanner, as_delta};
 pub use write::checks::{Check, WriteChecks};

@@ -2,9 +2,11 @@
 
 mod infer;
 mod listing;
+mod statistics;
 mod table;
 mod write;
 
 pub use infer::infer_schema;
+pub use statistics::collect_statistics;
 pub use table::ParquetTable;
 pub use write::{ParquetWrite, write_files, write_parquet};

@@ -16,6 +16,7 @@ pub mod history;
 pub mod ids;
 pub mod listing;
 pub mod maintain;
+pub mod manifest;
 pub mod reconcile;
 pub mod segment;
 pub mod skipping;

@@ -2,6 +2,7 @@
 
 mod difference;
 mod json;
+mod merge;
 #[cfg(test)]
 mod tests;
 mod text;

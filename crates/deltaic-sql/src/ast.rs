@@ -70,6 +70,7 @@ pub enum Statement {
     Reorg(Box<Reorg>),
     Convert(Box<Convert>),
     Generate(Generate),
+    Repair(Repair),
     Analyze(Box<Analyze>),
     Explain(Box<Explain>),
     Cache(Box<Cache>),

@@ -222,6 +222,12 @@ pub fn statement(statement: &Statement) -> Option<String> {
             ident(&generate.mode),
             name(&generate.table)
         )),
+        Statement::Repair(repair) => {
+            add(format!("FSCK REPAIR TABLE {}", name(&repair.table)));
+            if repair.dry_run {
+                add("DRY RUN".into());
+            }
+        }
         Statement::AlterTable(alter) => add(format!(
             "ALTER TABLE {} {}",
             name(&alter.name),

@@ -335,6 +335,7 @@ impl<E: Edit> Walk<'_, E> {
             }
             S::Convert(convert) => self.name(&mut convert.table),
             S::Generate(generate) => self.name(&mut generate.table),
+            S::Repair(repair) => self.name(&mut repair.table),
             S::Analyze(analyze) => {
                 self.names(analyze.name.as_mut())?;
                 analyze

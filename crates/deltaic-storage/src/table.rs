@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use deltaic_protocol::error::Result;
-use object_store::ObjectStore;
+use bytes::Bytes;
+use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
+use object_store::{ObjectStore, ObjectStoreExt};
 
 use crate::hook::{HookedDataStore, HookedLogStore, HookedObjectStore, StoreHook};
 use crate::path::DataPath;
@@ -85,6 +86,25 @@ impl TableStore {
     /// A relative path that leaves the table.
     pub fn data_path(&self, decoded: &str) -> Result<DataPath> {
         DataPath::from_decoded(&self.inner.root, decoded)
+    }
+
+    /// Puts a file in the place of whatever is there, whole or not at all. `path` is as [`DataStore`] takes it.
+    ///
+    /// # Errors
+    /// A path that leaves the table; the store failed.
+    pub async fn overwrite(&self, path: &str, content: Bytes) -> Result<()> {
+        let place = self.data_path(path)?;
+        let object = place.object_path();
+        let put = self.inner.object.put(&object, content.into()).await;
+        put.map(|_| ()).map_err(|error| {
+            DeltaError::unclassed(
+                "java.io.IOException",
+                format!("Failed to write {place}: {error}"),
+            )
+            .with_kind(ErrorKind::Storage)
+            .with_path(place.to_string())
+            .with_source(error)
+        })
     }
 
     /// The same table with a hook before and after every operation.

@@ -74,6 +74,15 @@ pub struct CommitContext {
     pub checksum_mismatch_is_fatal: bool,
 }
 
+impl CommitContext {
+    /// The table's name in error texts.
+    pub(crate) fn shown_name(&self, store: &TableStore) -> String {
+        self.table_name
+            .clone()
+            .unwrap_or_else(|| format!("delta.`{}`", store.root()))
+    }
+}
+
 impl Default for CommitContext {
     fn default() -> Self {
         Self {

@@ -3,12 +3,14 @@
 
 use std::sync::Arc;
 
+use deltaic_protocol::Action;
 use deltaic_protocol::error::Result;
 
 use super::CommitContext;
 use crate::Version;
 use crate::checksum::{ChecksumInput, MAX_FILES, VersionChecksum, write_checksum};
 use crate::maintain::{checkpoint, checkpoint_unverified, clean};
+use crate::manifest;
 use crate::snapshot::Snapshot;
 
 /// A commit that is in the log.
@@ -18,6 +20,8 @@ pub(super) struct Done<'a> {
     pub(super) in_commit_timestamp: Option<i64>,
     /// The commit replaced a state as a whole: readers get a checkpoint of the new one at once.
     pub(super) large: bool,
+    /// What was staged.
+    pub(super) actions: &'a [Action],
 }
 
 /// Does what is due and returns what went wrong. A checksum goes to a store on the network behind the commit's back, if the
@@ -60,6 +64,13 @@ pub(super) async fn run(done: &Done<'_>, context: &CommitContext) -> Vec<String>
                 clean(done.snapshot, now).await.map(|_| ()),
             );
         }
+    }
+    if manifest::is_kept(done.snapshot) {
+        let touched = (!done.large).then_some(done.actions);
+        note(
+            "the symlink manifest",
+            manifest::write(done.snapshot, touched).await,
+        );
     }
     warnings
 }

@@ -17,6 +17,7 @@ use super::{CommitContext, IsolationLevel, Transaction, row_tracking};
 use crate::Version;
 use crate::changes::check_change_columns;
 use crate::commit::commit_text;
+use crate::manifest;
 use crate::snapshot::Snapshot;
 
 /// A commit that is ready to be put.
@@ -58,7 +59,9 @@ pub(super) async fn prepare(
         Some(base) => Arc::clone(base.config()),
         None => {
             check_features_match(&protocol, &metadata)?;
-            Arc::new(TableConfig::new(&metadata, &protocol))
+            let config = Arc::new(TableConfig::new(&metadata, &protocol));
+            manifest::check_vectors(&config, base, &context.shown_name(&transaction.store)).await?;
+            config
         }
     };
     let mut actions = transaction.actions.clone();

@@ -233,10 +233,7 @@ fn partition_columns(snapshot: &Snapshot) -> Vec<(String, Column)> {
 }
 
 fn table_name(transaction: &Transaction, context: &CommitContext) -> String {
-    context
-        .table_name
-        .clone()
-        .unwrap_or_else(|| format!("delta.`{}`", transaction.store.root()))
+    context.shown_name(&transaction.store)
 }
 
 /// The first repetition comes at once; later ones after a random pause that grows.
@@ -275,6 +272,7 @@ async fn finish(
         txn_id: Arc::from(txn_id),
         in_commit_timestamp,
         large: transaction.operation.large,
+        actions: &transaction.actions,
     };
     let warnings = post_commit::run(&done, context).await;
     Ok(CommitResult {

@@ -3,12 +3,14 @@
 
 mod alter;
 mod clone;
+mod convert;
 mod crash;
 mod faulty;
 mod features;
 mod kit;
 mod lite;
 mod protection;
+mod repair;
 mod restore;
 mod send;
 mod travel;

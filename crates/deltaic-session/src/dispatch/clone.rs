@@ -18,7 +18,7 @@ use crate::result::{SqlResult, Value};
 use crate::time_travel;
 
 use super::new_table::NewTable;
-use super::properties;
+use super::{convert, properties};
 
 /// The table behind `SHALLOW CLONE`, at the moment that the statement names.
 ///
@@ -33,9 +33,7 @@ pub(super) async fn source(
     match target {
         Target::Delta(table) => delta_source(cx, &table, travel).await,
         Target::Parquet(table) if travel.is_some() => Err(errors::no_time_travel(&table.qualifier)),
-        Target::Parquet(_) => Err(DeltaError::not_supported_yet(
-            "SHALLOW CLONE of a Parquet table",
-        )),
+        Target::Parquet(table) => convert::clone_source(cx, &table).await,
         Target::View(view) => Err(DeltaError::new("DELTA_CLONE_UNSUPPORTED_SOURCE")
             .param("name", resolve::view_qualifier(&view).join("."))
             .param("format", "View")),

@@ -4,6 +4,7 @@ mod alter;
 mod clone;
 mod columns;
 mod constraints;
+mod convert;
 mod create;
 mod create_checks;
 mod create_parquet;
@@ -20,6 +21,7 @@ mod namespaces;
 mod new_table;
 mod properties;
 mod query;
+mod repair;
 mod settings;
 mod show;
 mod views;
@@ -111,8 +113,9 @@ async fn statement_answer(cx: &Context, statement: &Statement) -> Result<SqlResu
         Statement::Merge(_) => Err(DeltaError::not_supported_yet("MERGE INTO")),
         Statement::Optimize(_) => Err(DeltaError::not_supported_yet("OPTIMIZE")),
         Statement::Reorg(_) => Err(DeltaError::not_supported_yet("REORG TABLE")),
-        Statement::Convert(_) => Err(DeltaError::not_supported_yet("CONVERT TO DELTA")),
-        Statement::Generate(_) => Err(DeltaError::not_supported_yet("GENERATE")),
+        Statement::Convert(convert) => convert::convert(cx, convert).await,
+        Statement::Generate(generate) => repair::generate(cx, generate).await,
+        Statement::Repair(repair) => repair::repair(cx, repair).await,
     }
 }
 

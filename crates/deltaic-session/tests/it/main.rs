@@ -4,6 +4,7 @@
 mod change_histories;
 mod changes;
 mod clone;
+mod convert;
 mod drops;
 mod field;
 mod helpers;

@@ -95,6 +95,13 @@ pub struct Generate {
     pub table: Name,
 }
 
+/// `FSCK REPAIR TABLE t [DRY RUN]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Repair {
+    pub table: Name,
+    pub dry_run: bool,
+}
+
 /// `USE [CATALOG | SCHEMA | DATABASE | NAMESPACE] name`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Use {

@@ -7,7 +7,7 @@ use sqlparser::ast::Expr;
 use super::{Follow, Parsed, Parser};
 use crate::ast::{
     Convert, DescribeDetail, DescribeHistory, Generate, Inventory, Name, Optimize, Predicate,
-    Reorg, ReorgAction, Restore, Statement, Vacuum, VacuumMode,
+    Reorg, ReorgAction, Repair, Restore, Statement, Vacuum, VacuumMode,
 };
 use crate::lexer::Kind;
 
@@ -256,6 +256,24 @@ impl Parser<'_> {
             convert.collect_statistics = false;
         }
         Ok(Statement::Convert(Box::new(convert)))
+    }
+
+    /// FSCK REPAIR TABLE. Its modes that read the files' content are known and not supported.
+    pub fn repair(&mut self) -> Parsed<Statement> {
+        self.expect_seq(&["REPAIR", "TABLE"], Follow::Name)?;
+        let table = self.delta_table()?;
+        let modes: [&[&str]; 2] = [&["METADATA", "ONLY"], &["VERIFY", "ALL", "FILES"]];
+        for mode in modes {
+            if self.eat_seq(mode) {
+                let what = format!("FSCK REPAIR TABLE … {}", mode.join(" "));
+                self.late(DeltaError::not_supported_yet(what));
+            }
+        }
+        let dry_run = self.eat("DRY");
+        if dry_run {
+            self.expect("RUN", Follow::Other)?;
+        }
+        Ok(Statement::Repair(Repair { table, dry_run }))
     }
 
     pub fn generate(&mut self) -> Parsed<Statement> {

@@ -85,6 +85,7 @@ impl Parser<'_> {
             "REORG" => self.delta_command(Self::reorg),
             "CONVERT" => self.delta_command(Self::convert),
             "GENERATE" => self.delta_command(Self::generate),
+            "FSCK" => self.delta_command(Self::repair),
             "MSCK" | "LOAD" | "DECLARE" | "EXECUTE" | "CALL" | "BEGIN" if !self.ends_at(1) => {
                 self.unsupported(&word)
             }

@@ -359,6 +359,9 @@ fn deltas_other_commands_are_read() {
         "REORG TABLE t APPLY (UPGRADE UNIFORM (ICEBERG_COMPAT_VERSION = 2))",
         "CONVERT TO DELTA parquet.`/p` NO STATISTICS PARTITIONED BY (p INT, q STRING)",
         "GENERATE symlink_format_manifest FOR TABLE s",
+        "FSCK REPAIR TABLE s",
+        "fsck repair table '/p' DRY RUN",
+        "FSCK REPAIR TABLE delta.`/p` DRY RUN",
     ] {
         parsed(sql);
     }

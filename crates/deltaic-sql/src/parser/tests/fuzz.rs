@@ -171,6 +171,8 @@ fn command() -> impl Strategy<Value = Statement> {
             mode: "symlink_format_manifest".into(),
             table
         })),
+        (name(), any::<bool>())
+            .prop_map(|(table, dry_run)| Statement::Repair(Repair { table, dry_run })),
         drop().prop_map(|(name, if_exists, purge)| Statement::DropTable(Drop {
             name,
             if_exists,
