@@ -74,7 +74,8 @@ pub async fn analyze_insert(
     let constants = SessionConstants { options: o };
     let relations = Relations::collect(&[&source], r, &constants).await?;
     let binder = Binder::new(o, &relations, 0);
-    let plan = Plan::of(target)?;
+    let mut plan = Plan::of(target)?;
+    plan.leave_out_identities(&mut source, target);
     plan.fill_defaults(&mut source, target)?;
     let rel = binder.query(&source, &Sight::default(), None)?;
     plan.assign(&binder, rel, target)
@@ -86,6 +87,8 @@ struct Plan {
     order: Vec<usize>,
     /// Constants of the partition specification.
     constants: Vec<(usize, Expr)>,
+    /// Columns of the statement's list that are not given after all.
+    left_out: usize,
 }
 
 impl Plan {
@@ -117,7 +120,35 @@ impl Plan {
             }
             seen
         };
-        Ok(Self { order, constants })
+        Ok(Self {
+            order,
+            constants,
+            left_out: 0,
+        })
+    }
+
+    /// DEFAULT for an identity column in every row of VALUES means that the column is not given.
+    fn leave_out_identities(&mut self, source: &mut Query, target: &InsertTarget<'_>) {
+        let SetExpr::Values(values) = source.body.as_mut() else {
+            return;
+        };
+        if target.by_name {
+            return;
+        }
+        for n in (0..self.order.len()).rev() {
+            let field = self.order.get(n).and_then(|c| target.schema.fields.get(*c));
+            let all_default = values
+                .rows
+                .iter()
+                .all(|row| row.content.get(n).is_some_and(is_default));
+            if field.is_some_and(StructField::is_identity) && all_default {
+                self.order.remove(n);
+                self.left_out += 1;
+                for row in &mut values.rows {
+                    row.content.remove(n);
+                }
+            }
+        }
     }
 
     /// DEFAULT in the rows of VALUES.
@@ -127,8 +158,7 @@ impl Plan {
         };
         for row in &mut values.rows {
             for (n, cell) in row.content.iter_mut().enumerate() {
-                let is_default = matches!(cell, Expr::Identifier(i) if i.quote_style.is_none() && i.value.eq_ignore_ascii_case("default"));
-                if is_default
+                if is_default(cell)
                     && let Some(field) =
                         self.order.get(n).and_then(|c| target.schema.fields.get(*c))
                 {
@@ -214,7 +244,11 @@ impl Plan {
                 )
                 .param(
                     "dataColumns",
-                    list((1..=have).map(|n| format!("col{n}")).collect()),
+                    list(
+                        (1..=have + self.left_out)
+                            .map(|n| format!("col{n}"))
+                            .collect(),
+                    ),
                 ));
         }
         if have < wanted {
@@ -226,6 +260,11 @@ impl Plan {
         }
         Ok(())
     }
+}
+
+/// The keyword DEFAULT in place of a value.
+fn is_default(cell: &Expr) -> bool {
+    matches!(cell, Expr::Identifier(i) if i.quote_style.is_none() && i.value.eq_ignore_ascii_case("default"))
 }
 
 /// The default of a column as an expression; NULL without one.

@@ -8,6 +8,7 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::ExecutionPlan;
 use deltaic_log::transaction::{CommitContext, CommitResult};
 use deltaic_log::{REFERENCE_VERSION, Snapshot};
+use deltaic_maintenance::clustering;
 use deltaic_protocol::config::{ColumnMappingMode, TableConfig};
 use deltaic_protocol::error::Result;
 use deltaic_protocol::schema::StructType;
@@ -99,20 +100,22 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// For a table as it will be after the commit.
+    /// For a table as it will be after the commit. `clustered` are the columns that have statistics in any case.
     pub(crate) fn new(
         ctx: &WriteContext<'_>,
         store: &TableStore,
         config: &TableConfig,
         schema: &StructType,
         partition_columns: &[String],
+        clustered: Vec<Vec<String>>,
         checks: &WriteChecks,
     ) -> Result<Prepared> {
-        Prepared::with_target(
-            ctx,
-            table_target(ctx, store, config, schema, partition_columns, None)?,
-            checks,
-        )
+        let hidden = Hidden {
+            clustered,
+            tracking: None,
+        };
+        let target = table_target(ctx, store, config, schema, partition_columns, hidden)?;
+        Prepared::with_target(ctx, target, checks)
     }
 
     /// For rows of the table, some of them changed: the table's columns and, where it tracks rows, the hidden ones.
@@ -181,7 +184,14 @@ impl Prepared {
         schema: &StructType,
         partition_columns: &[String],
     ) -> Result<Prepared> {
-        let mut target = table_target(ctx, store, config, schema, partition_columns, None)?;
+        let mut target = table_target(
+            ctx,
+            store,
+            config,
+            schema,
+            partition_columns,
+            Hidden::default(),
+        )?;
         target.kind = FileKind::Change;
         target.stats = None;
         Ok(Prepared::unchecked(target))
@@ -285,35 +295,47 @@ fn copy_target(
     config: &TableConfig,
     schema: &StructType,
 ) -> Result<WriteTarget> {
-    let tracking = RowTracking::of(snapshot)?;
+    let hidden = Hidden {
+        clustered: clustering::columns(snapshot),
+        tracking: RowTracking::of(snapshot)?,
+    };
     table_target(
         ctx,
         snapshot.store(),
         config,
         schema,
         snapshot.partition_columns(),
-        tracking.as_ref(),
+        hidden,
     )
 }
 
-/// Where and how the files of a Delta table are written. With `tracking`, files have the hidden columns too; they have no
-/// statistics.
+/// What a table's properties and schema do not tell of its files.
+#[derive(Default)]
+struct Hidden {
+    /// Columns that have statistics in any case, by their names from the top.
+    clustered: Vec<Vec<String>>,
+    /// Columns that the schema does not name; they have no statistics.
+    tracking: Option<RowTracking>,
+}
+
+/// Where and how the files of a Delta table are written.
 fn table_target(
     ctx: &WriteContext<'_>,
     store: &TableStore,
     config: &TableConfig,
     schema: &StructType,
     partition_columns: &[String],
-    tracking: Option<&RowTracking>,
+    hidden: Hidden,
 ) -> Result<WriteTarget> {
     config.check_writable(store.root().path(), REFERENCE_VERSION)?;
-    let columns = match tracking {
+    let columns = match &hidden.tracking {
         Some(tracking) => tracking.with_columns(schema),
         None => schema.clone(),
     };
     let shaper = Arc::new(Shaper::new(&columns, partition_columns)?);
     let files = file_schema(&columns, partition_columns);
     let selected = StatisticsColumns::new(config)?
+        .with_always(hidden.clustered)
         .select(schema, partition_columns)
         .iter()
         .map(|leaf| leaf.names().into_iter().map(str::to_string).collect())

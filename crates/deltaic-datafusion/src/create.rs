@@ -6,11 +6,12 @@ use deltaic_log::Snapshot;
 use deltaic_log::changes::check_change_columns;
 use deltaic_log::transaction::{Operation, Transaction};
 use deltaic_maintenance::alter::mapping::{self, PhysicalName};
+use deltaic_maintenance::clustering::{self, Asked, ClusteringColumn};
 use deltaic_maintenance::row_tracking;
 use deltaic_protocol::action::{Metadata, Protocol};
 use deltaic_protocol::config::TableConfig;
 use deltaic_protocol::error::{DeltaError, Result};
-use deltaic_protocol::feature::{check_features_match, protocol_for_new_table};
+use deltaic_protocol::feature::{TableFeature, check_features_match, protocol_for_new_table};
 use deltaic_protocol::properties::{PropertyChanges, canonical_key, key};
 use deltaic_protocol::schema::{DataType, StructField, StructType, metadata as keys};
 use deltaic_storage::TableStore;
@@ -20,6 +21,8 @@ use crate::insert::record_output;
 use crate::write::checks::WriteChecks;
 use crate::write::job::commit_written;
 
+/// Clustering columns, where the session does not say.
+const DEFAULT_CLUSTERING_COLUMNS: usize = 4;
 const DELETION_VECTORS: &str = "delta.enableDeletionVectors";
 
 /// Which of the statements.
@@ -42,6 +45,12 @@ pub struct CreateTable {
     pub schema: StructType,
     /// Partition columns, as named in the statement.
     pub partition_by: Vec<String>,
+    /// CLUSTER BY: columns by their names from the top.
+    pub cluster_by: Option<Vec<Vec<String>>>,
+    /// How many clustering columns there may be.
+    pub max_clustering_columns: usize,
+    /// A table that is replaced keeps its switch of deletion vectors, unless the statement sets it; Delta 4.0 forgets it.
+    pub keeps_deletion_vectors: bool,
     /// The checked TBLPROPERTIES.
     pub properties: PropertyChanges,
     /// The table's comment.
@@ -63,6 +72,9 @@ impl CreateTable {
             kind: CreateKind::Create,
             schema,
             partition_by: Vec::new(),
+            cluster_by: None,
+            max_clustering_columns: DEFAULT_CLUSTERING_COLUMNS,
+            keeps_deletion_vectors: true,
             properties: PropertyChanges::default(),
             comment: None,
             is_managed: true,
@@ -86,6 +98,7 @@ pub async fn create_table(
     let (metadata, protocol) = define(ctx, existing, &request)?;
     let config = TableConfig::new(&metadata, &protocol);
     let schema = metadata.schema()?;
+    let clustering = clustering_of(existing, &request, &schema, &config)?;
     let mut output = None;
     if let Some(input) = &request.input {
         let prepared = Prepared::new(
@@ -94,11 +107,16 @@ pub async fn create_table(
             &config,
             &schema,
             &metadata.partition_columns,
+            request.cluster_by.clone().unwrap_or_default(),
             &request.checks,
         )?;
         output = Some(prepared.write(ctx, input).await?);
     }
-    let operation = operation(&request, &metadata);
+    let operation = operation(
+        &request,
+        &metadata,
+        clustering.as_deref().unwrap_or_default(),
+    );
     let mut transaction = match existing {
         Some(snapshot) => Transaction::begin(snapshot, operation),
         None => Transaction::create(store, operation),
@@ -135,6 +153,9 @@ pub async fn create_table(
             transaction.add(file.add);
         }
     }
+    if let Some(domain) = clustering::replaced_domain(existing, clustering.as_deref()) {
+        transaction.domain(domain);
+    }
     let now = ctx.now_ms();
     for add in &removed {
         transaction.remove(add.to_remove(now, true));
@@ -158,7 +179,7 @@ pub fn define(
     request: &CreateTable,
 ) -> Result<(Metadata, Protocol)> {
     let mut configuration: BTreeMap<String, String> = request.properties.stored.clone();
-    if let Some(snapshot) = existing
+    if let Some(snapshot) = existing.filter(|_| request.keeps_deletion_vectors)
         && let Some(kept) = snapshot.metadata().configuration.get(DELETION_VECTORS)
     {
         configuration
@@ -208,7 +229,13 @@ pub fn define(
     metadata.partition_columns = partition_columns;
     metadata.configuration = configuration;
     metadata.created_time = Some(ctx.now_ms());
-    let fresh = protocol_for_new_table(&metadata, &request.properties.protocol)?;
+    let mut upgrade = request.properties.protocol.clone();
+    if request.cluster_by.is_some() {
+        upgrade
+            .features
+            .extend(TableFeature::find(clustering::FEATURE));
+    }
+    let fresh = protocol_for_new_table(&metadata, &upgrade)?;
     let protocol = match existing {
         // A protocol never gets weaker: older versions must stay readable.
         Some(snapshot) if snapshot.protocol().covers(&fresh) => {
@@ -223,7 +250,32 @@ pub fn define(
     Ok((metadata, protocol))
 }
 
-fn operation(request: &CreateTable, metadata: &Metadata) -> Operation {
+/// The clustering columns of the new definition; none where it is not clustered.
+fn clustering_of(
+    existing: Option<&Snapshot>,
+    request: &CreateTable,
+    schema: &StructType,
+    config: &TableConfig,
+) -> Result<Option<Vec<ClusteringColumn>>> {
+    let was_clustered =
+        existing.is_some_and(|snapshot| snapshot.protocol().supports(clustering::FEATURE));
+    if was_clustered && !request.partition_by.is_empty() {
+        return Err(DeltaError::new(
+            "DELTA_CLUSTERING_REPLACE_TABLE_WITH_PARTITIONED_TABLE",
+        ));
+    }
+    let Some(columns) = &request.cluster_by else {
+        return Ok(None);
+    };
+    let limit = request.max_clustering_columns;
+    clustering::resolve(columns, schema, config, limit, Asked::Create).map(Some)
+}
+
+fn operation(
+    request: &CreateTable,
+    metadata: &Metadata,
+    clustering: &[ClusteringColumn],
+) -> Operation {
     let name = match (request.kind, request.input.is_some()) {
         (CreateKind::Create, false) => "CREATE TABLE",
         (CreateKind::Create, true) => "CREATE TABLE AS SELECT",
@@ -237,7 +289,14 @@ fn operation(request: &CreateTable, metadata: &Metadata) -> Operation {
             "partitionBy",
             serde_json::Value::from(metadata.partition_columns.clone()).to_string(),
         )
-        .text_parameter("clusterBy", "[]")
+        .text_parameter(
+            "clusterBy",
+            clustering
+                .iter()
+                .map(|column| serde_json::Value::from(column.identifier()))
+                .collect::<serde_json::Value>()
+                .to_string(),
+        )
         .parameter("description", metadata.description.clone())
         .text_parameter("isManaged", request.is_managed.to_string())
         .text_parameter("properties", properties_text(request, metadata));

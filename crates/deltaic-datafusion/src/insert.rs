@@ -9,6 +9,7 @@ use deltaic_log::Snapshot;
 use deltaic_log::changes::check_change_columns;
 use deltaic_log::skipping::{Column, Predicate};
 use deltaic_log::transaction::{Operation, Transaction};
+use deltaic_maintenance::clustering;
 use deltaic_protocol::Action;
 use deltaic_protocol::action::{Add, Metadata, Protocol};
 use deltaic_protocol::config::TableConfig;
@@ -25,6 +26,7 @@ use crate::provider::DeltaTableProvider;
 use crate::scan::build::partition_values;
 use crate::scan::predicate::value_of;
 use crate::write::checks::{Check, WriteChecks};
+use crate::write::identity::{IdentityColumn, with_marks};
 use crate::write::job::{WriteOutput, commit_written};
 
 /// The table as it will be, where a write changes its schema or properties.
@@ -49,6 +51,8 @@ pub struct Append {
     pub merge_schema: bool,
     /// The input reads the table itself, so the append is not blind.
     pub reads_target: bool,
+    /// The identity columns whose values the input makes.
+    pub identities: Vec<IdentityColumn>,
 }
 
 impl Append {
@@ -60,6 +64,7 @@ impl Append {
             table: None,
             merge_schema: false,
             reads_target: false,
+            identities: Vec::new(),
         }
     }
 }
@@ -109,6 +114,8 @@ pub struct Overwrite {
     pub merge_schema: bool,
     /// The statement may replace the schema (`canOverwriteSchema`).
     pub overwrite_schema: bool,
+    /// The identity columns whose values the input makes.
+    pub identities: Vec<IdentityColumn>,
 }
 
 impl Overwrite {
@@ -121,6 +128,7 @@ impl Overwrite {
             table: None,
             merge_schema: false,
             overwrite_schema: false,
+            identities: Vec::new(),
         }
     }
 }
@@ -141,6 +149,7 @@ pub async fn append(
         &config,
         &schema,
         &partitions,
+        clustering::columns(snapshot),
         &request.checks,
     )?;
     let output = prepared.write(ctx, &request.input).await?;
@@ -150,6 +159,7 @@ pub async fn append(
     }
     let mut transaction = Transaction::begin(snapshot, operation.skip_empty());
     stage_table(&mut transaction, request.table);
+    stage_marks(&mut transaction, &request.identities)?;
     if request.reads_target {
         transaction.read_whole_table();
     }
@@ -180,6 +190,7 @@ pub async fn overwrite(
         &config,
         &schema,
         &partitions,
+        clustering::columns(snapshot),
         &checks,
     )?;
     let output = prepared
@@ -206,6 +217,7 @@ pub async fn overwrite(
     }
     let mut transaction = Transaction::begin(snapshot, operation.skip_empty());
     stage_table(&mut transaction, request.table);
+    stage_marks(&mut transaction, &request.identities)?;
     match request.scope {
         OverwriteScope::DynamicPartitions if !partitions.is_empty() => {
             let removed = partitions_of(ctx, snapshot, &output, &mut transaction).await?;
@@ -325,6 +337,17 @@ fn stage_table(transaction: &mut Transaction, table: Option<NewTable>) {
             transaction.set_protocol(protocol);
         }
     }
+}
+
+/// The schema remembers the last values of its identity columns; of two writers that made some, only one can commit.
+fn stage_marks(transaction: &mut Transaction, columns: &[IdentityColumn]) -> Result<()> {
+    let Some(metadata) = transaction.metadata() else {
+        return Ok(());
+    };
+    if let Some(marked) = with_marks(metadata, columns)? {
+        transaction.set_metadata(marked);
+    }
+    Ok(())
 }
 
 /// The live files in the partitions of the written files.

@@ -65,3 +65,4 @@ pub use parquet::{
 };
 pub use provider::{DeltaTableProvider, InsertPlanner, as_delta};
 pub use write::checks::{Check, WriteChecks};
+pub use write::identity::{IdentityColumn, fill_identities};

@@ -2,6 +2,7 @@
 
 pub mod checks;
 pub(crate) mod collector;
+pub mod identity;
 pub mod job;
 pub(crate) mod shape;
 mod show;

@@ -9,8 +9,10 @@ mod drop;
 mod edit;
 pub mod mapping;
 mod rename;
+mod replace;
 #[cfg(test)]
 mod tests;
+mod types;
 mod widen;
 
 use deltaic_log::{CommitContext, CommitResult, Operation, Snapshot, Transaction};
@@ -23,6 +25,7 @@ pub use add::add_columns;
 pub use change::change_column;
 pub use drop::drop_columns;
 pub use rename::rename_column;
+pub use replace::replace_columns;
 pub use widen::is_widening;
 
 /// What a change starts from.
@@ -109,7 +112,7 @@ fn type_name(field: &StructField) -> String {
 }
 
 /// The name of a type in schema JSON.
-fn json_type_name(data_type: &DataType) -> String {
+pub(crate) fn json_type_name(data_type: &DataType) -> String {
     let text = StructType::new([StructField::nullable("c", data_type.clone())]).to_json();
     let parsed: Option<Value> = serde_json::from_str(&text).ok();
     let name = parsed

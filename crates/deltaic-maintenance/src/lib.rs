@@ -5,12 +5,14 @@
 
 pub mod alter;
 pub mod clone;
+pub mod clustering;
 pub mod constraints;
 pub mod convert;
 pub mod detail;
 pub mod drop_feature;
 mod facts;
 pub mod history;
+pub mod identity;
 pub mod inventory;
 pub mod parquet_files;
 pub mod properties;

@@ -204,21 +204,23 @@ pub(crate) async fn condition_text(
     condition(cx, &deltaic_sql::parse_expr(text)?, scope).await
 }
 
-/// The rows of an INSERT in the columns of the table, then those that its source has more.
+/// The rows of an INSERT in the columns of the table, then those that its source has more; and which columns of the table the
+/// statement gives.
 pub(crate) async fn insert(
     cx: &Context,
     source: &Query,
     target: &InsertTarget<'_>,
-) -> Result<Planned> {
+) -> Result<(Planned, Vec<bool>)> {
     let resolver = SessionResolver::new(cx);
     let inserted =
         deltaic_analyzer::analyze_insert(source, target, &resolver, &analyzer_options(cx)).await?;
-    Ok(Planned {
+    let planned = Planned {
         plan: inserted.analyzed.plan,
         schema: inserted.analyzed.schema,
         reads: resolver.reads(),
         views: resolver.views(),
-    })
+    };
+    Ok((planned, inserted.given))
 }
 
 /// The new values of an UPDATE, by column; generated columns that follow from one of them get new values too.

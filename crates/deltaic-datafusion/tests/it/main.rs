@@ -8,6 +8,7 @@ mod create;
 mod dml;
 mod faults;
 mod helpers;
+mod identity;
 mod mapping;
 mod model;
 mod parquet;

@@ -129,3 +129,18 @@ fn check_names(columns: &[NewColumn]) -> Result<()> {
     Err(DeltaError::new("DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES")
         .param("invalidColumnNames", invalid.join(", ")))
 }
+
+/// The same for a whole schema.
+pub(super) fn check_field_names(schema: &StructType) -> Result<()> {
+    let columns: Vec<NewColumn> = schema
+        .iter()
+        .map(|field| NewColumn {
+            path: vec![field.name.clone()],
+            data_type: field.data_type.clone(),
+            nullable: field.nullable,
+            comment: None,
+            position: None,
+        })
+        .collect();
+    check_names(&columns)
+}

@@ -3,14 +3,13 @@
 use deltaic_command::{ColumnChange, ColumnPosition};
 use deltaic_log::Operation;
 use deltaic_protocol::error::{DeltaError, Result};
-use deltaic_protocol::schema::metadata::{COMMENT, CURRENT_DEFAULT, TYPE_CHANGES};
+use deltaic_protocol::schema::metadata::{COMMENT, CURRENT_DEFAULT};
 use deltaic_protocol::schema::{DataType, StructField};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::add::position_text;
-use super::{
-    TableChange, TableState, check_dependents, edit, field_json, is_widening, json_type_name,
-};
+use super::types::record_change;
+use super::{TableChange, TableState, check_dependents, edit, field_json, is_widening};
 use deltaic_protocol::feature::{ProtocolUpgrade, upgraded_protocol};
 
 /// The table feature that column defaults need.
@@ -26,8 +25,26 @@ pub fn change_column(
     change: &ColumnChange,
 ) -> Result<TableChange> {
     let Some(field) = edit::find(&state.schema, path).cloned() else {
+        if let ColumnChange::Type(to) = change
+            && let Some(inner) = inner_type(state, path, to)
+        {
+            return change_inner(state, path, inner, to);
+        }
         return Err(edit::missing_column(path, &state.schema));
     };
+    if field.is_identity()
+        && matches!(
+            change,
+            ColumnChange::Type(_)
+                | ColumnChange::SetNotNull
+                | ColumnChange::DropNotNull
+                | ColumnChange::Default(_)
+        )
+    {
+        return Err(DeltaError::new(
+            "DELTA_IDENTITY_COLUMNS_ALTER_COLUMN_NOT_SUPPORTED",
+        ));
+    }
     // The history shows the column by the names that it has, however they were written.
     let path = actual_path(state, path);
     let parents = &path[..path.len().saturating_sub(1)];
@@ -139,17 +156,79 @@ fn with_type(
         data_type: to.clone(),
         ..field.clone()
     };
-    let mut history = field
-        .metadata
-        .get(TYPE_CHANGES)
-        .and_then(Value::as_array)
-        .cloned()
-        .unwrap_or_default();
-    history.push(
-        json!({ "toType": json_type_name(to), "fromType": json_type_name(&field.data_type) }),
-    );
-    changed
-        .metadata
-        .insert(TYPE_CHANGES.to_string(), Value::Array(history));
+    record_change(&mut changed.metadata, &field.data_type, to);
     Ok(changed)
+}
+
+/// The type of an element, key or value: the field that it is in, and that field with the new type in its place. `None` where
+/// the path means something else.
+fn inner_type(
+    state: &TableState,
+    path: &[String],
+    to: &DataType,
+) -> Option<(usize, DataType, DataType)> {
+    (1..path.len()).rev().find_map(|end| {
+        let field = edit::find(&state.schema, &path[..end])?;
+        let (old, new) = replaced(&field.data_type, &path[end..], to)?;
+        Some((end, old, new))
+    })
+}
+
+/// The type at the end of the steps, and the whole type with another one there.
+fn replaced(whole: &DataType, steps: &[String], to: &DataType) -> Option<(DataType, DataType)> {
+    let Some((step, rest)) = steps.split_first() else {
+        return Some((whole.clone(), to.clone()));
+    };
+    match (whole, step.to_lowercase().as_str()) {
+        (DataType::Array(array), "element") => {
+            let (old, element) = replaced(&array.element_type, rest, to)?;
+            Some((old, DataType::array(element, array.contains_null)))
+        }
+        (DataType::Map(map), "key") => {
+            let (old, key) = replaced(&map.key_type, rest, to)?;
+            let value = map.value_type.clone();
+            Some((old, DataType::map(key, value, map.value_contains_null)))
+        }
+        (DataType::Map(map), "value") => {
+            let (old, value) = replaced(&map.value_type, rest, to)?;
+            let key = map.key_type.clone();
+            Some((old, DataType::map(key, value, map.value_contains_null)))
+        }
+        _ => None,
+    }
+}
+
+/// Widens the type of an element, key or value.
+fn change_inner(
+    state: &TableState,
+    path: &[String],
+    (end, old, whole): (usize, DataType, DataType),
+    to: &DataType,
+) -> Result<TableChange> {
+    let inner = StructField::nullable("", old);
+    // Only for its checks: what is noted stands at the field around it.
+    with_type(state, path, &inner, to)?;
+    let outer = actual_path(state, &path[..end]);
+    let mut schema = state.schema.clone();
+    edit::in_parent(&mut schema, &outer, |parent, last| {
+        let Some(at) = parent.index_of(last) else {
+            return Err(edit::missing_column(&outer, parent));
+        };
+        let field = &mut parent.fields[at];
+        let from = std::mem::replace(&mut field.data_type, whole.clone());
+        record_change(&mut field.metadata, &from, &whole);
+        Ok(())
+    })?;
+    let metadata = state.with_schema(&schema);
+    let protocol = upgraded_protocol(&state.protocol, &metadata, &ProtocolUpgrade::default())?;
+    let mut parents = outer;
+    let steps = path[end..].iter().map(|step| step.to_lowercase());
+    parents.extend(steps);
+    let last = parents.pop().unwrap_or_default();
+    let shown = field_json(&parents, &StructField::nullable(last, to.clone()));
+    Ok(TableChange {
+        metadata,
+        protocol,
+        operation: Operation::new("CHANGE COLUMN").text_parameter("column", shown.to_string()),
+    })
 }

@@ -60,7 +60,7 @@ pub fn drop_columns(
     }))
 }
 
-fn check_roles(state: &TableState, path: &[String]) -> Result<()> {
+pub(super) fn check_roles(state: &TableState, path: &[String]) -> Result<()> {
     let partition = path.len() == 1
         && state
             .metadata

@@ -39,8 +39,8 @@ pub(super) async fn alter_table(cx: &Context, alter: &AlterTable) -> Result<SqlR
             columns::rename(cx, target, column, &to.value).await
         }
         AlterTableAction::AlterColumns(changes) => columns::alter(cx, target, changes).await,
-        AlterTableAction::ReplaceColumns(_) => {
-            Err(DeltaError::not_supported_yet("ALTER TABLE REPLACE COLUMNS"))
+        AlterTableAction::ReplaceColumns(definitions) => {
+            columns::replace(cx, target, definitions).await
         }
         AlterTableAction::AddConstraint(constraint) => match &constraint.kind {
             ConstraintKind::Check(check) => {
@@ -59,15 +59,13 @@ pub(super) async fn alter_table(cx: &Context, alter: &AlterTable) -> Result<SqlR
         AlterTableAction::DropConstraint {
             name, if_exists, ..
         } => constraints::drop(cx, target, &name.value, *if_exists).await,
-        AlterTableAction::ClusterBy(_) => {
-            Err(DeltaError::not_supported_yet("ALTER TABLE CLUSTER BY"))
-        }
+        AlterTableAction::ClusterBy(wanted) => columns::cluster_by(cx, target, wanted).await,
         AlterTableAction::DropFeature {
             feature,
             truncate_history,
         } => features::drop(cx, target, feature, *truncate_history).await,
-        AlterTableAction::SyncIdentity { .. } => {
-            Err(DeltaError::not_supported_yet("SYNC IDENTITY"))
+        AlterTableAction::SyncIdentity { column } => {
+            columns::sync_identity(cx, target, column).await
         }
         AlterTableAction::SetLocation {
             location,

@@ -1,16 +1,17 @@
 //! ALTER TABLE on columns: ADD, DROP, RENAME, ALTER.
 
 use deltaic_command::{ColumnChange, ColumnPosition, NewColumn};
-use deltaic_maintenance::alter;
+use deltaic_log::transaction::Transaction;
+use deltaic_maintenance::{alter, clustering, identity};
 use deltaic_protocol::error::{DeltaError, Result};
-use deltaic_protocol::schema::{StructField, metadata};
+use deltaic_protocol::schema::{DataType, StructField, StructType, metadata};
 use deltaic_sql::ast::{self, AlterColumn, ColumnDefinition, ColumnPath};
 
 use crate::analysis;
 use crate::context::Context;
 use crate::errors;
 use crate::resolve::{self, DeltaTable, Target};
-use crate::result::SqlResult;
+use crate::result::{SqlResult, Value};
 
 use super::properties;
 
@@ -31,7 +32,7 @@ pub(super) async fn add(
     match target {
         Target::Delta(table) => {
             let columns: Vec<NewColumn> = definitions.iter().map(new_column).collect();
-            let fresh = || format!("col-{}", uuid::Uuid::new_v4());
+            let fresh = || uuid::Uuid::new_v4().to_string();
             properties::change(cx, &table, |state| {
                 alter::add_columns(state, &columns, &fresh)
             })
@@ -48,6 +49,21 @@ pub(super) async fn add(
             "ALTER TABLE ... ADD COLUMNS",
         )),
     }
+}
+
+/// `REPLACE COLUMNS`.
+pub(super) async fn replace(
+    cx: &Context,
+    target: Target,
+    definitions: &[ColumnDefinition],
+) -> Result<SqlResult> {
+    let table = delta(target, "ALTER TABLE ... REPLACE COLUMNS")?;
+    let columns: Vec<NewColumn> = definitions.iter().map(new_column).collect();
+    let fresh = || uuid::Uuid::new_v4().to_string();
+    properties::change(cx, &table, |state| {
+        alter::replace_columns(state, &columns, &fresh)
+    })
+    .await
 }
 
 /// `DROP COLUMNS`.
@@ -94,7 +110,14 @@ pub(super) async fn alter(
             // A default that has no value is refused before anything is written.
             analysis::constant(cx, &default.expr).await?;
         }
-        for step in steps(&change.change, &path)? {
+        let mut steps = steps(&change.change, &path)?;
+        if let ast::ColumnChange::Change(definition) = &change.change {
+            let snapshot = table.snapshot(cx).await?;
+            if type_at(snapshot.schema(), &path) != Some(&definition.data_type) {
+                steps.insert(0, ColumnChange::Type(definition.data_type.clone()));
+            }
+        }
+        for step in steps {
             let decided = step;
             properties::change(cx, &table, |state| {
                 alter::change_column(state, &path, &decided)
@@ -103,6 +126,86 @@ pub(super) async fn alter(
             cx.unpin(&table.store);
         }
     }
+    Ok(SqlResult::empty())
+}
+
+/// `CLUSTER BY`; no columns for NONE.
+pub(super) async fn cluster_by(
+    cx: &Context,
+    target: Target,
+    wanted: &[ColumnPath],
+) -> Result<SqlResult> {
+    let table = match target {
+        Target::Delta(table) => table,
+        Target::Parquet(_) => {
+            return Err(DeltaError::new("DELTA_ALTER_TABLE_CLUSTER_BY_NOT_ALLOWED"));
+        }
+        Target::View(view) => {
+            return Err(errors::view_not_table(
+                &resolve::view_qualifier(&view),
+                "ALTER TABLE ... CLUSTER BY",
+            ));
+        }
+    };
+    let wanted: Vec<Vec<String>> = wanted.iter().map(path_of).collect();
+    let snapshot = table.snapshot(cx).await?;
+    let limit = properties::max_clustering_columns(cx);
+    let context = cx.commit_context(Some(table.display()));
+    if let Some(result) = clustering::alter(&snapshot, &wanted, limit, &context).await? {
+        cx.committed(&result);
+    }
+    Ok(SqlResult::empty())
+}
+
+/// `SYNC IDENTITY`: the next value follows the furthest one in the table.
+pub(super) async fn sync_identity(
+    cx: &Context,
+    target: Target,
+    column: &ColumnPath,
+) -> Result<SqlResult> {
+    let Target::Delta(table) = target else {
+        return Err(DeltaError::new(
+            "DELTA_IDENTITY_COLUMNS_ALTER_NON_DELTA_FORMAT",
+        ));
+    };
+    let path = path_of(column);
+    let snapshot = table.snapshot(cx).await?;
+    let state = alter::TableState::of(&snapshot);
+    let function = if identity::descends(&state, &path)? {
+        "min"
+    } else {
+        "max"
+    };
+    let name = path.last().map_or("", String::as_str);
+    let sql = format!(
+        "SELECT {function}({}) FROM {}",
+        errors::quoted(&[name]),
+        errors::quoted(&table.qualifier)
+    );
+    let planned = analysis::query(cx, &deltaic_sql::parse_query(&sql)?).await?;
+    let schema = planned.schema.clone();
+    let batches = analysis::collect(cx, planned).await?;
+    let rows = SqlResult {
+        schema,
+        batches,
+        ..SqlResult::empty()
+    }
+    .rows();
+    let furthest = match rows.first().and_then(|row| row.first()) {
+        Some(Value::Long(value)) => Some(*value),
+        _ => None,
+    };
+    let may_lower = cx
+        .conf
+        .delta("identityColumn.allowSyncIdentityToLowerHighWaterMark.enabled");
+    let change = identity::sync(&state, &path, furthest, may_lower)?;
+    let mut transaction = Transaction::begin(&snapshot, change.operation);
+    transaction.set_metadata(change.metadata);
+    // The furthest value was found by reading all rows.
+    transaction.read_whole_table();
+    let context = cx.commit_context(Some(table.display()));
+    let result = transaction.commit(&context).await?.into_result()?;
+    cx.committed(&result);
     Ok(SqlResult::empty())
 }
 
@@ -137,6 +240,16 @@ fn steps(change: &ast::ColumnChange, path: &[String]) -> Result<Vec<ColumnChange
             steps
         }
     })
+}
+
+/// The type of a column, structs being entered.
+fn type_at<'a>(schema: &'a StructType, path: &[String]) -> Option<&'a DataType> {
+    let (first, rest) = path.split_first()?;
+    match (&schema.field(first)?.data_type, rest.is_empty()) {
+        (found, true) => Some(found),
+        (DataType::Struct(inner), false) => type_at(inner, rest),
+        _ => None,
+    }
 }
 
 fn delta(target: Target, operation: &str) -> Result<DeltaTable> {

@@ -2,13 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use deltaic_command::Profile;
 use deltaic_datafusion::context::Rows;
 use deltaic_datafusion::{CreateKind, create_table as write_table};
 use deltaic_log::{CommitResult, Snapshot};
+use deltaic_maintenance::identity;
 use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
 use deltaic_protocol::properties::PropertyChanges;
 use deltaic_protocol::schema::{StructField, StructType, metadata};
-use deltaic_sql::ast::{ColumnDefinition, CreateMode, CreateSource, CreateTable, PartitionField};
+use deltaic_sql::ast::{
+    ColumnDefinition, CreateMode, CreateSource, CreateTable, Identity, PartitionField,
+};
 
 use crate::analysis;
 use crate::catalog::{CatalogObject, ObjectKind, ObjectName, Provider, TableRecord};
@@ -27,7 +31,6 @@ use super::{
 
 /// `CREATE TABLE` in all its forms.
 pub(super) async fn create_table(cx: &Context, create: &CreateTable) -> Result<SqlResult> {
-    unsupported_clauses(create)?;
     let parts = cx.texts(&create.name).await?;
     let path = match parts.as_slice() {
         [format, path]
@@ -42,6 +45,9 @@ pub(super) async fn create_table(cx: &Context, create: &CreateTable) -> Result<S
         Some(_) => None,
         None => Some(resolve::object_name(cx, &parts, &cx.current)?),
     };
+    if !create.constraints.is_empty() {
+        return Err(no_constraints(cx, name.as_ref(), &parts));
+    }
     let mut registered = false;
     let mut _lock = None;
     if let Some(name) = &name {
@@ -71,29 +77,16 @@ pub(super) async fn create_table(cx: &Context, create: &CreateTable) -> Result<S
     }
 }
 
-fn unsupported_clauses(create: &CreateTable) -> Result<()> {
-    if !create.constraints.is_empty() {
-        return Err(
-            DeltaError::not_supported_yet("A constraint in CREATE TABLE")
-                .with_hint("ALTER TABLE … ADD CONSTRAINT … CHECK adds one to the table"),
-        );
-    }
-    if create
-        .cluster_by
-        .as_ref()
-        .is_some_and(|columns| !columns.is_empty())
-    {
-        return Err(DeltaError::not_supported_yet("CLUSTER BY"));
-    }
-    if create
-        .columns
-        .iter()
-        .flatten()
-        .any(|column| column.identity.is_some())
-    {
-        return Err(DeltaError::not_supported_yet("An identity column"));
-    }
-    Ok(())
+/// Constraints come to a table that exists.
+fn no_constraints(cx: &Context, name: Option<&ObjectName>, parts: &[String]) -> DeltaError {
+    let table = match name {
+        Some(name) => errors::quoted(&name.parts()),
+        None => errors::quoted(&[&[cx.current.catalog.clone()], parts].concat()),
+    };
+    DeltaError::new("UNSUPPORTED_FEATURE.TABLE_OPERATION")
+        .param("tableName", table)
+        .param("operation", "table constraint")
+        .with_hint("ALTER TABLE … ADD CONSTRAINT … CHECK adds one to the table")
 }
 
 /// Whether the statement has work to do, seeing what stands under the name.
@@ -198,8 +191,12 @@ async fn describe(
         provider,
         location,
         store: cx.store(&place)?,
-        schema: create.columns.as_ref().map(|columns| schema_of(columns)),
+        schema: match &create.columns {
+            Some(columns) => Some(schema_of(columns)?),
+            None => None,
+        },
         partition_by: Vec::new(),
+        cluster_by: cluster_by_of(create),
         properties: pairs,
         comment: create.comment.clone(),
         input: None,
@@ -256,7 +253,7 @@ async fn add_source(cx: &Context, create: &CreateTable, new: &mut NewTable) -> R
             if let Target::Delta(table) = &target {
                 let snapshot = table.snapshot(cx).await?;
                 new.partition_by = snapshot.partition_columns().to_vec();
-                new.schema = Some(without_mapping(snapshot.schema()));
+                new.schema = Some(identity::without_marks(&without_mapping(snapshot.schema())));
                 if create.using.is_none() {
                     new.provider = Provider::Delta;
                 }
@@ -277,11 +274,12 @@ fn without_mapping(schema: &StructType) -> StructType {
     }))
 }
 
-fn schema_of(definitions: &[ColumnDefinition]) -> StructType {
-    StructType::new(definitions.iter().map(column_of))
+fn schema_of(definitions: &[ColumnDefinition]) -> Result<StructType> {
+    let fields: Vec<StructField> = definitions.iter().map(column_of).collect::<Result<_>>()?;
+    Ok(StructType::new(fields))
 }
 
-fn column_of(definition: &ColumnDefinition) -> StructField {
+fn column_of(definition: &ColumnDefinition) -> Result<StructField> {
     let mut field = columns::field_of(definition);
     if let Some(default) = &definition.default {
         field = field.with_metadata(metadata::CURRENT_DEFAULT, default.text.as_str());
@@ -292,7 +290,23 @@ fn column_of(definition: &ColumnDefinition) -> StructField {
             deltaic_sql::render::expr(rule),
         );
     }
-    field
+    match &definition.identity {
+        None => Ok(field),
+        Some(Identity {
+            allow_explicit_insert,
+            start,
+            step,
+        }) => identity::identity_column(field, *start, *step, *allow_explicit_insert),
+    }
+}
+
+/// The columns of CLUSTER BY; `NONE` is as if it was not written.
+fn cluster_by_of(create: &CreateTable) -> Option<Vec<Vec<String>>> {
+    let columns = create.cluster_by.as_ref()?;
+    let paths = columns
+        .iter()
+        .map(|path| path.iter().map(|part| part.value.clone()).collect());
+    (!columns.is_empty()).then(|| paths.collect())
 }
 
 fn add_partitions(create: &CreateTable, new: &mut NewTable) -> Result<()> {
@@ -302,7 +316,7 @@ fn add_partitions(create: &CreateTable, new: &mut NewTable) -> Result<()> {
                 new.partition_by.push(path[0].value.clone())
             }
             PartitionField::Column(definition) => {
-                let column = column_of(definition);
+                let column = column_of(definition)?;
                 new.partition_by.push(column.name.clone());
                 new.schema.get_or_insert_default().fields.push(column);
             }
@@ -414,6 +428,7 @@ async fn write_rows(
     existing: Option<&Snapshot>,
 ) -> Result<CommitResult> {
     let schema = create_checks::writable_schema(new)?;
+    create_checks::no_clustering_feature(new)?;
     create_checks::defaults(new, &schema, existing)?;
     let defaults = cx.conf.table_defaults();
     let defaults: Vec<(String, &str)> = defaults
@@ -436,6 +451,9 @@ async fn write_rows(
     let request = deltaic_datafusion::CreateTable {
         kind,
         partition_by: new.partition_by.clone(),
+        cluster_by: new.cluster_by.clone(),
+        max_clustering_columns: properties::max_clustering_columns(cx),
+        keeps_deletion_vectors: cx.profile() != Profile::Delta40,
         properties: changes,
         comment: new.comment.clone(),
         is_managed: new.is_managed(),

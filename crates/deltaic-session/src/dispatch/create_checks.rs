@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use deltaic_log::Snapshot;
+use deltaic_maintenance::clustering;
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::properties::PropertyChanges;
 use deltaic_protocol::schema::{DataType, StructType, schema_differences};
@@ -22,6 +23,7 @@ pub(super) fn writable_schema(new: &NewTable) -> Result<StructType> {
     }
     if new.provider == Provider::Delta {
         storable(&schema)?;
+        deltaic_maintenance::identity::check_partitions(&schema, &new.partition_by)?;
     }
     for field in &schema.fields {
         if field.data_type == DataType::Void && new.input.is_some() {
@@ -120,6 +122,18 @@ pub(super) fn defaults(
     Ok(())
 }
 
+/// A table is clustered by CLUSTER BY, not by its properties.
+pub(super) fn no_clustering_feature(new: &NewTable) -> Result<()> {
+    let named = |key: &str| key.eq_ignore_ascii_case("delta.feature.clustering");
+    if new.properties.iter().any(|(key, _)| named(key)) {
+        return Err(
+            DeltaError::new("DELTA_CREATE_TABLE_SET_CLUSTERING_TABLE_FEATURE_NOT_ALLOWED")
+                .param("tableFeature", clustering::FEATURE),
+        );
+    }
+    Ok(())
+}
+
 /// The place holds something, so no table can begin there.
 pub(super) fn not_empty(new: &NewTable) -> DeltaError {
     DeltaError::new("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION")
@@ -163,6 +177,26 @@ pub(super) fn matches_existing(cx: &Context, new: &NewTable, existing: &Snapshot
                     .param("path", &path)
                     .param("specifiedColumns", new.partition_by.join(", "))
                     .param("existingColumns", existing.partition_columns().join(", "))
+                    .with_path(&path),
+            );
+        }
+    }
+    if let Some(wanted) = &new.cluster_by {
+        let found = clustering::columns(existing);
+        let lower = |columns: &[Vec<String>]| {
+            let names = columns.iter().map(|path| path.join(".").to_lowercase());
+            names.collect::<Vec<_>>()
+        };
+        if lower(wanted) != lower(&found) {
+            let shown = |columns: &[Vec<String>]| {
+                let names = columns.iter().map(|path| path.join("."));
+                names.collect::<Vec<_>>().join(", ")
+            };
+            return Err(
+                DeltaError::new("DELTA_CREATE_TABLE_WITH_DIFFERENT_CLUSTERING")
+                    .param("path", &path)
+                    .param("specifiedColumns", shown(wanted))
+                    .param("existingColumns", shown(&found))
                     .with_path(&path),
             );
         }

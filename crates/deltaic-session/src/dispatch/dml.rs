@@ -52,6 +52,9 @@ pub(super) async fn update(cx: &Context, update: &Update) -> Result<SqlResult> {
         .iter()
         .map(|set| (set.column.clone(), set.value.clone()))
         .collect();
+    for (column, _) in &list {
+        refuse_identity(column, &snapshot)?;
+    }
     request.assignments = analysis::update(cx, &list, &scope).await?;
     if let Some(condition) = &update.condition {
         let bound = analysis::condition(cx, condition, &scope)
@@ -66,6 +69,20 @@ pub(super) async fn update(cx: &Context, update: &Update) -> Result<SqlResult> {
     let writer = cx.write_context(&state, &commit);
     let report = deltaic_datafusion::update(&writer, &snapshot, request).await?;
     affected(cx, &report)
+}
+
+/// Values of identity columns never change.
+fn refuse_identity(column: &[Ident], snapshot: &Snapshot) -> Result<()> {
+    let Some(name) = column.last() else {
+        return Ok(());
+    };
+    match snapshot.schema().field(&name.value) {
+        Some(field) if field.is_identity() => Err(DeltaError::new(
+            "DELTA_IDENTITY_COLUMNS_UPDATE_NOT_SUPPORTED",
+        )
+        .param("colName", &name.value)),
+        _ => Ok(()),
+    }
 }
 
 /// `TRUNCATE TABLE`.

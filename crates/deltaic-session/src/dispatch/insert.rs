@@ -66,6 +66,7 @@ async fn into_delta(cx: &Context, insert: &Insert, table: &DeltaTable) -> Result
                 checks,
                 table: new_table,
                 reads_target,
+                identities: shaped.identities,
                 ..Append::new(shaped.plan)
             };
             deltaic_datafusion::append(&writer, &snapshot, request).await?
@@ -74,6 +75,7 @@ async fn into_delta(cx: &Context, insert: &Insert, table: &DeltaTable) -> Result
             let request = Overwrite {
                 checks,
                 table: new_table,
+                identities: shaped.identities,
                 ..Overwrite::new(shaped.plan, scope)
             };
             deltaic_datafusion::overwrite(&writer, &snapshot, request).await?
@@ -149,7 +151,7 @@ fn static_condition(insert: &Insert) -> Result<Option<Expr>> {
 fn widened(snapshot: &Snapshot, mut schema: StructType) -> Result<NewTable> {
     let mut metadata = snapshot.metadata().as_ref().clone();
     if mapping::is_enabled(&metadata.configuration) {
-        let fresh = || format!("col-{}", uuid::Uuid::new_v4());
+        let fresh = || uuid::Uuid::new_v4().to_string();
         let highest = mapping::highest_id(&schema);
         let last = mapping::assign(&mut schema, highest, PhysicalName::Fresh(&fresh));
         metadata

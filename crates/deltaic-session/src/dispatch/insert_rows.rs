@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use datafusion::logical_expr::LogicalPlan;
 use deltaic_analyzer::InsertTarget;
 use deltaic_command::Profile;
+use deltaic_datafusion::{IdentityColumn, fill_identities};
+use deltaic_maintenance::identity;
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::schema::{StructField, StructType};
 use deltaic_sql::ast::Insert;
@@ -28,6 +30,8 @@ pub(crate) struct Destination {
 /// Rows that fit the table.
 pub(crate) struct Shaped {
     pub(crate) plan: LogicalPlan,
+    /// The identity columns whose values the plan makes.
+    pub(crate) identities: Vec<IdentityColumn>,
     /// The table's new schema, where it grows.
     pub(crate) schema: Option<StructType>,
     /// Roots of the Delta tables that the source reads.
@@ -44,7 +48,8 @@ pub(crate) async fn shape(cx: &Context, insert: &Insert, to: &Destination) -> Re
         by_name: insert.by_name,
         partition: &insert.partition,
     };
-    let planned = analysis::insert(cx, &insert.source, &target).await?;
+    let (planned, given) = analysis::insert(cx, &insert.source, &target).await?;
+    refuse_identities(&to.schema, &given)?;
     let extra = planned
         .schema
         .fields
@@ -55,11 +60,26 @@ pub(crate) async fn shape(cx: &Context, insert: &Insert, to: &Destination) -> Re
     } else {
         Some(grown(to, extra)?)
     };
+    let (plan, identities) = fill_identities(planned.plan, &to.schema, &given)?;
     Ok(Shaped {
-        plan: planned.plan,
+        plan,
+        identities,
         schema,
         reads: planned.reads,
     })
+}
+
+/// Values of GENERATED ALWAYS columns come from the table alone.
+fn refuse_identities(schema: &StructType, given: &[bool]) -> Result<()> {
+    for (field, given) in schema.iter().zip(given) {
+        if *given && field.is_identity() && !identity::allows_explicit_insert(field) {
+            return Err(
+                DeltaError::new("DELTA_IDENTITY_COLUMNS_EXPLICIT_INSERT_NOT_SUPPORTED")
+                    .param("colName", &field.name),
+            );
+        }
+    }
+    Ok(())
 }
 
 fn check_partition_clause(insert: &Insert, to: &Destination) -> Result<()> {

@@ -26,6 +26,8 @@ pub(super) struct NewTable {
     /// `None` where the statement names no columns.
     pub(super) schema: Option<StructType>,
     pub(super) partition_by: Vec<String>,
+    /// `None` without CLUSTER BY.
+    pub(super) cluster_by: Option<Vec<Vec<String>>>,
     pub(super) properties: Vec<(String, String)>,
     pub(super) comment: Option<String>,
     pub(super) input: Option<LogicalPlan>,

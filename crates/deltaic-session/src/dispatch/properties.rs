@@ -26,6 +26,14 @@ pub(super) fn rules(cx: &Context) -> PropertyRules {
     }
 }
 
+/// How many columns a table may be clustered by.
+pub(super) fn max_clustering_columns(cx: &Context) -> usize {
+    cx.conf
+        .get("spark.databricks.delta.clusteredTable.numClusteringColumnsLimit")
+        .and_then(|text| text.trim().parse().ok())
+        .unwrap_or(4)
+}
+
 /// `ALTER TABLE … SET TBLPROPERTIES`.
 pub(super) async fn set(
     cx: &Context,
@@ -56,6 +64,13 @@ async fn set_in_delta(
     table: &DeltaTable,
     pairs: &[(String, String)],
 ) -> Result<SqlResult> {
+    let clustering = |key: &str| key.eq_ignore_ascii_case("delta.feature.clustering");
+    if pairs.iter().any(|(key, _)| clustering(key)) {
+        return Err(
+            DeltaError::new("DELTA_ALTER_TABLE_SET_CLUSTERING_TABLE_FEATURE_NOT_ALLOWED")
+                .param("tableFeature", "clustering"),
+        );
+    }
     let rules = rules(cx);
     let mut snapshot = table.snapshot(cx).await?;
     let mut state = TableState::of(&snapshot);

@@ -2,9 +2,10 @@
 
 use deltaic_log::Snapshot;
 use deltaic_maintenance::alter::TableState;
-use deltaic_maintenance::properties;
+use deltaic_maintenance::{clustering, identity, properties};
 use deltaic_protocol::error::{DeltaError, Result};
-use deltaic_protocol::schema::{DataType, StructField, StructType};
+use deltaic_protocol::properties::TableProperty;
+use deltaic_protocol::schema::{DataType, StructField, StructType, metadata};
 use deltaic_sql::ast::{
     ShowColumns, ShowCreateTable, ShowPartitions, ShowTblProperties, partition_texts,
 };
@@ -125,6 +126,8 @@ pub(super) async fn create_table(cx: &Context, show: &ShowCreateTable) -> Result
             let pairs: Vec<(String, String)> = metadata
                 .configuration
                 .iter()
+                // What the table has worked out for itself cannot be set.
+                .filter(|(key, _)| TableProperty::find(key).is_none_or(|known| known.editable))
                 .map(|(key, value)| (key.clone(), value.clone()))
                 .collect();
             let name = match &table.record {
@@ -136,6 +139,10 @@ pub(super) async fn create_table(cx: &Context, show: &ShowCreateTable) -> Result
                 schema: snapshot.schema(),
                 provider: "delta",
                 partitions: snapshot.partition_columns(),
+                clustering: clustering::columns(&snapshot)
+                    .iter()
+                    .map(|path| errors::quoted_if_needed(path))
+                    .collect(),
                 comment: metadata.description.as_deref(),
                 location,
                 properties: pairs,
@@ -152,6 +159,7 @@ pub(super) async fn create_table(cx: &Context, show: &ShowCreateTable) -> Result
                 partitions: record
                     .map(|record| record.partition_columns.as_slice())
                     .unwrap_or_default(),
+                clustering: Vec::new(),
                 comment: record.and_then(|record| record.comment.as_deref()),
                 location: external.then(|| table.store.root().to_string()),
                 properties: record.map(record_properties).unwrap_or_default(),
@@ -183,6 +191,7 @@ struct TableText<'a> {
     schema: &'a StructType,
     provider: &'a str,
     partitions: &'a [String],
+    clustering: Vec<String>,
     comment: Option<&'a str>,
     location: Option<String>,
     properties: Vec<(String, String)>,
@@ -201,6 +210,9 @@ fn statement_text(table: &TableText<'_>) -> String {
             "PARTITIONED BY ({})\n",
             errors_list(table.partitions)
         ));
+    }
+    if !table.clustering.is_empty() {
+        out.push_str(&format!("CLUSTER BY ({})\n", table.clustering.join(", ")));
     }
     if let Some(comment) = table.comment {
         out.push_str(&format!("COMMENT '{}'\n", escaped(comment)));
@@ -241,6 +253,22 @@ fn column_text(field: &StructField) -> String {
     );
     if !field.nullable {
         out.push_str(" NOT NULL");
+    }
+    if let Some(rule) = field.generation_expression() {
+        out.push_str(&format!(" GENERATED ALWAYS AS ({rule})"));
+    }
+    if let (Some(start), Some(step)) = (
+        field.number(metadata::IDENTITY_START),
+        field.number(metadata::IDENTITY_STEP),
+    ) {
+        let kind = if identity::allows_explicit_insert(field) {
+            "BY DEFAULT"
+        } else {
+            "ALWAYS"
+        };
+        out.push_str(&format!(
+            " GENERATED {kind} AS IDENTITY (START WITH {start} INCREMENT BY {step})"
+        ));
     }
     if let Some(default) = field.current_default() {
         out.push_str(&format!(" DEFAULT {default}"));

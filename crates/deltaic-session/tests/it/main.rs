@@ -7,6 +7,7 @@ mod clone;
 mod convert;
 mod drops;
 mod field;
+mod features;
 mod helpers;
 mod inventory;
 mod lesson;
