@@ -204,6 +204,18 @@ pub fn define(
         let highest = mapping::assign(&mut schema, highest, PhysicalName::Fresh(&fresh));
         configuration.insert(mapping::MAX_COLUMN_ID.to_string(), highest.to_string());
     }
+    if let Some(snapshot) = existing
+        && let Some(version) = snapshot
+            .metadata()
+            .configuration
+            .get(key::REQUIRE_CHECKPOINT_PROTECTION_BEFORE_VERSION)
+    {
+        // It speaks of the table's history, not of its definition.
+        configuration.insert(
+            key::REQUIRE_CHECKPOINT_PROTECTION_BEFORE_VERSION.to_owned(),
+            version.clone(),
+        );
+    }
     if let Some(snapshot) = existing.filter(|_| row_tracking::is_enabled(&configuration)) {
         // The hidden columns of a table that is replaced keep their names.
         for key in [

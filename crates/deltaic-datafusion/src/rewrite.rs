@@ -103,15 +103,21 @@ async fn reorganize(
 }
 
 /// Gives up column mapping: all files are written anew under the logical names, and the mapping leaves the metadata in the
-/// same commit (operation `REMOVE COLUMN MAPPING`).
+/// same commit (operation `REMOVE COLUMN MAPPING`). With `says_none` the property stays, as `none`.
 ///
 /// # Errors
 /// Names that files cannot have; reading and writing; conflicts with other writers.
 pub async fn remove_mapping(
     ctx: &WriteContext<'_>,
     snapshot: &Snapshot,
+    says_none: bool,
 ) -> Result<Option<CommitResult>> {
-    let metadata = without_mapping(snapshot)?;
+    let mut metadata = without_mapping(snapshot)?;
+    if says_none {
+        metadata
+            .configuration
+            .insert(key::COLUMN_MAPPING_MODE.to_owned(), "none".to_owned());
+    }
     let schema = metadata.schema()?;
     check_names(&schema)?;
     let config = TableConfig::new(&metadata, snapshot.protocol());

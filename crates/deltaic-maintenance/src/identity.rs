@@ -135,3 +135,63 @@ fn new_mark(field: &StructField, value: i64, may_lower: bool) -> Result<Option<i
     let old = field.number(IDENTITY_HIGH_WATER_MARK);
     Ok(Some(mark).filter(|mark| may_lower || old.is_none_or(|old| beyond(*mark, old))))
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+    use super::*;
+    use deltaic_protocol::action::Protocol;
+
+    fn mark(
+        start: i64,
+        step: i64,
+        old: Option<i64>,
+        furthest: i64,
+        may_lower: bool,
+    ) -> Option<i64> {
+        let field = StructField::nullable("id", DataType::Long);
+        let mut field = identity_column(field, start, step, true).unwrap();
+        if let Some(old) = old {
+            field = field.with_metadata(IDENTITY_HIGH_WATER_MARK, old);
+        }
+        let schema = StructType::new([field]);
+        let state = TableState {
+            metadata: Metadata::new("t", &schema),
+            protocol: Protocol::legacy(1, 6),
+            schema,
+            clustering_columns: Vec::new(),
+        };
+        let path = ["ID".to_string()];
+        let change = sync(&state, &path, Some(furthest), may_lower).unwrap();
+        change.metadata.schema().unwrap().fields[0].number(IDENTITY_HIGH_WATER_MARK)
+    }
+
+    #[test]
+    fn a_mark_is_the_next_value_of_the_sequence_that_is_not_before_the_furthest() {
+        assert_eq!(mark(10, 5, None, 10, false), Some(10));
+        assert_eq!(mark(10, 5, None, 11, false), Some(15));
+        assert_eq!(mark(10, 5, None, 15, false), Some(15));
+        assert_eq!(mark(0, -3, None, -7, false), Some(-9));
+        assert_eq!(mark(0, -3, None, -9, false), Some(-9));
+        // Nothing before the start counts.
+        assert_eq!(mark(10, 5, None, 3, false), None);
+        assert_eq!(mark(0, -3, Some(-6), 4, false), Some(-6));
+    }
+
+    #[test]
+    fn a_mark_goes_back_only_where_that_is_allowed() {
+        assert_eq!(mark(1, 1, Some(100), 7, false), Some(100));
+        assert_eq!(mark(1, 1, Some(100), 7, true), Some(7));
+        assert_eq!(mark(0, -1, Some(-100), -7, false), Some(-100));
+        assert_eq!(mark(1, 1, Some(100), 107, false), Some(107));
+    }
+
+    #[test]
+    fn a_mark_beyond_the_column_is_refused() {
+        let field = StructField::nullable("id", DataType::Long);
+        let field = identity_column(field, i64::MIN, 7, true).unwrap();
+        let error = new_mark(&field, i64::MAX, false).unwrap_err();
+        assert!(error.to_string().contains("long overflow"));
+    }
+}

@@ -215,6 +215,7 @@ async fn giving_up_column_mapping_keeps_ids() {
     remove_mapping(
         &WriteContext::new(&state, &table.commit),
         &table.snapshot().await,
+        false,
     )
     .await
     .unwrap();

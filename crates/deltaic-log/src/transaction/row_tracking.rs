@@ -29,6 +29,14 @@ pub(super) async fn assign(
     if let Some(base) = base {
         take_over(actions, base).await?;
     }
+    // Files that come back may carry ids from before the mark was forgotten.
+    for action in actions.iter() {
+        if let Action::Add(add) = action
+            && let Some(first) = add.base_row_id
+        {
+            mark = mark.max(first + num_records(add).unwrap_or(0) - 1);
+        }
+    }
     for action in actions.iter_mut() {
         let Action::Add(add) = action else { continue };
         if add.base_row_id.is_none() {

@@ -107,7 +107,7 @@ impl Rules {
         to: &DataType,
         path: &mut Vec<String>,
     ) -> std::result::Result<(), DeltaError> {
-        let mut step = |name: &str, from: &DataType, to: &DataType, path: &mut Vec<String>| {
+        let step = |name: &str, from: &DataType, to: &DataType, path: &mut Vec<String>| {
             path.push(name.to_string());
             let outcome = self.check(from, to, path);
             path.pop();

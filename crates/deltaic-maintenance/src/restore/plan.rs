@@ -8,6 +8,7 @@ use deltaic_log::Snapshot;
 use deltaic_log::files::FileKey;
 use deltaic_protocol::action::{Add, DomainMetadata, Metadata, Protocol, Remove};
 use deltaic_protocol::error::Result;
+use deltaic_protocol::properties::key;
 use deltaic_protocol::schema::metadata::IDENTITY_HIGH_WATER_MARK;
 use deltaic_protocol::schema::{StructField, StructType};
 use deltaic_storage::TableRoot;
@@ -15,6 +16,7 @@ use serde_json::Value;
 
 const CLUSTERING: &str = "delta.clustering";
 const ROW_TRACKING: &str = "delta.rowTracking";
+const PROTECTED_BEFORE: &str = key::REQUIRE_CHECKPOINT_PROTECTION_BEFORE_VERSION;
 
 /// The two versions.
 #[derive(Debug, Clone)]
@@ -88,7 +90,7 @@ pub fn plan(state: &RestoreState, now_ms: i64, protocol_downgrade: bool) -> Resu
             .collect::<HashSet<FileKey>>()
     };
     let (current, target) = (keys(&state.current_files), keys(&state.target_files));
-    let adds: Vec<Add> = state
+    let mut adds: Vec<Add> = state
         .target_files
         .iter()
         .filter(|add| !current.contains(&FileKey::of_add(&state.root, add)))
@@ -97,6 +99,7 @@ pub fn plan(state: &RestoreState, now_ms: i64, protocol_downgrade: bool) -> Resu
             ..add.as_ref().clone()
         })
         .collect();
+    let restored = adds.len();
     let removes: Vec<Remove> = state
         .current_files
         .iter()
@@ -108,11 +111,12 @@ pub fn plan(state: &RestoreState, now_ms: i64, protocol_downgrade: bool) -> Resu
         table_size_after_restore: state.target_files.iter().map(|add| add.size).sum(),
         num_of_files_after_restore: count(state.target_files.len()),
         num_removed_files: count(removes.len()),
-        num_restored_files: count(adds.len()),
+        num_restored_files: count(restored),
         removed_files_size: removes.iter().filter_map(|remove| remove.size).sum(),
         restored_files_size: adds.iter().map(|add| add.size).sum(),
         ..RestoreReport::default()
     };
+    adds.extend(lost_ids(state));
     let protocol = if protocol_downgrade {
         state.target_protocol.clone()
     } else {
@@ -128,13 +132,45 @@ pub fn plan(state: &RestoreState, now_ms: i64, protocol_downgrade: bool) -> Resu
     })
 }
 
-/// The target's metadata; identity columns never count backwards.
+/// Files of both versions that have lost the ids of their rows since are listed anew with them.
+fn lost_ids(state: &RestoreState) -> Vec<Add> {
+    let without: HashSet<FileKey> = state
+        .current_files
+        .iter()
+        .filter(|add| add.base_row_id.is_none())
+        .map(|add| FileKey::of_add(&state.root, add))
+        .collect();
+    state
+        .target_files
+        .iter()
+        .filter(|add| {
+            add.base_row_id.is_some() && without.contains(&FileKey::of_add(&state.root, add))
+        })
+        .map(|add| Add {
+            data_change: false,
+            ..add.as_ref().clone()
+        })
+        .collect()
+}
+
+/// The target's metadata; identity columns never count backwards, and checkpoints that were protected stay so.
 fn restored_metadata(state: &RestoreState) -> Result<Metadata> {
     let mut metadata = state.target_metadata.clone();
     let mut schema = metadata.schema()?;
     let current = state.current_metadata.schema()?;
     if raise_identities(&mut schema, &current) {
         metadata.schema_string = schema.to_json();
+    }
+    let before = |metadata: &Metadata| {
+        let text = metadata.configuration.get(PROTECTED_BEFORE);
+        text.and_then(|text| text.parse::<i64>().ok())
+    };
+    if before(&state.current_metadata) > before(&metadata)
+        && let Some(text) = state.current_metadata.configuration.get(PROTECTED_BEFORE)
+    {
+        metadata
+            .configuration
+            .insert(PROTECTED_BEFORE.to_string(), text.clone());
     }
     Ok(metadata)
 }

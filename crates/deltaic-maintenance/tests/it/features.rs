@@ -1,11 +1,14 @@
 //! DROP FEATURE on tables with files and history.
 
 use async_trait::async_trait;
-use deltaic_command::{DropFeature, TableRef};
+use deltaic_command::{DropFeature, Restore, TableRef, TimeTravel};
 use deltaic_log::{CommitResult, Operation, Snapshot, Transaction};
 use deltaic_maintenance::drop_feature::{self, DropFeatureOptions, Rewrite, Rewriter};
+use deltaic_maintenance::restore::{self, RestoreOptions};
+use deltaic_maintenance::travel::TravelOptions;
 use deltaic_protocol::action::DomainMetadata;
 use deltaic_protocol::error::Result;
+use deltaic_protocol::timestamp::Zone;
 use futures::TryStreamExt;
 
 use crate::kit::{DAY, HOUR, Kit};
@@ -337,4 +340,64 @@ async fn a_feature_that_came_back_meanwhile_stays() {
         Some("DELTA_FEATURE_DROP_CONFLICT_REVALIDATION_FAIL")
     );
     assert!(kit.snapshot().await.protocol().supports("deletionVectors"));
+}
+
+#[tokio::test]
+async fn ids_that_come_back_with_a_restore_are_not_given_again() {
+    let mut kit = Kit::new(false, &[]).await;
+    add_features(&kit, &["domainMetadata", "rowTracking"]).await;
+    kit.append(&[None, None]).await;
+    let full = kit.snapshot().await;
+    let gone = full.files().await.unwrap()[1].key().0;
+    kit.remove(|path| path == gone).await;
+    drop_feature(&kit, "rowTracking", false).await.unwrap();
+    let request = Restore {
+        target: TableRef::Path(kit.store.root().to_string()),
+        to: TimeTravel::Version(full.version()),
+    };
+    let options = RestoreOptions::new(TravelOptions {
+        zone: Zone::utc(),
+        wall: false,
+        now_ms: kit.now(),
+    });
+    let report = restore::run(&kit.store, &request, &options, &kit.context)
+        .await
+        .unwrap();
+    assert_eq!(report.num_restored_files, 1);
+    kit.date_commit(report.version.unwrap()).await;
+    kit.append(&[None]).await;
+    let files = kit.snapshot().await.files().await.unwrap();
+    let mut first: Vec<Option<i64>> = files.iter().map(|add| add.base_row_id).collect();
+    first.sort();
+    assert_eq!(first, [Some(0), Some(3), Some(6)]);
+}
+
+#[tokio::test]
+async fn the_protection_of_checkpoints_outlives_a_restore() {
+    let (kit, _) = with_vector().await;
+    drop_feature(&kit, "deletionVectors", false).await.unwrap();
+    let protected = kit
+        .snapshot()
+        .await
+        .config()
+        .checkpoint_protection_before()
+        .unwrap();
+    let request = Restore {
+        target: TableRef::Path(kit.store.root().to_string()),
+        to: TimeTravel::Version(1),
+    };
+    let options = RestoreOptions::new(TravelOptions {
+        zone: Zone::utc(),
+        wall: false,
+        now_ms: kit.now(),
+    });
+    restore::run(&kit.store, &request, &options, &kit.context)
+        .await
+        .unwrap();
+    let snapshot = kit.snapshot().await;
+    assert!(snapshot.protocol().supports("deletionVectors"));
+    assert_eq!(
+        snapshot.config().checkpoint_protection_before().unwrap(),
+        protected
+    );
 }

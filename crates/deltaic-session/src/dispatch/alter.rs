@@ -52,9 +52,7 @@ pub(super) async fn alter_table(cx: &Context, alter: &AlterTable) -> Result<SqlR
                 )
                 .await
             }
-            _ => Err(DeltaError::not_supported_yet(
-                "ADD CONSTRAINT other than CHECK",
-            )),
+            _ => Err(constraints::unsupported(&target.qualifier())),
         },
         AlterTableAction::DropConstraint {
             name, if_exists, ..

@@ -26,9 +26,7 @@ pub(super) async fn add(
 ) -> Result<SqlResult> {
     let table = delta(target)?;
     let Some(name) = name else {
-        return Err(DeltaError::not_supported_yet(
-            "ADD CONSTRAINT without a name",
-        ));
+        return Err(unsupported(&table.qualifier));
     };
     let snapshot = table.snapshot(cx).await?;
     let change = constraints::add_constraint(&TableState::of(&snapshot), name, &check.text)?;
@@ -70,6 +68,14 @@ pub(super) async fn drop(
         constraints::drop_constraint(state, name, tolerant, &shown)
     })
     .await
+}
+
+/// Delta knows CHECK constraints with a name, of tables that exist.
+pub(super) fn unsupported<S: AsRef<str>>(table: &[S]) -> DeltaError {
+    DeltaError::new("UNSUPPORTED_FEATURE.TABLE_OPERATION")
+        .param("tableName", errors::quoted(table))
+        .param("operation", "table constraint")
+        .with_hint("ALTER TABLE … ADD CONSTRAINT name CHECK (…) adds one to a table")
 }
 
 fn delta(target: Target) -> Result<DeltaTable> {

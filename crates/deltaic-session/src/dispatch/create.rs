@@ -79,14 +79,12 @@ pub(super) async fn create_table(cx: &Context, create: &CreateTable) -> Result<S
 
 /// Constraints come to a table that exists.
 fn no_constraints(cx: &Context, name: Option<&ObjectName>, parts: &[String]) -> DeltaError {
-    let table = match name {
-        Some(name) => errors::quoted(&name.parts()),
-        None => errors::quoted(&[&[cx.current.catalog.clone()], parts].concat()),
-    };
-    DeltaError::new("UNSUPPORTED_FEATURE.TABLE_OPERATION")
-        .param("tableName", table)
-        .param("operation", "table constraint")
-        .with_hint("ALTER TABLE … ADD CONSTRAINT … CHECK adds one to the table")
+    match name {
+        Some(name) => constraints::unsupported(&name.parts()),
+        None => {
+            constraints::unsupported(&[std::slice::from_ref(&cx.current.catalog), parts].concat())
+        }
+    }
 }
 
 /// Whether the statement has work to do, seeing what stands under the name.

@@ -67,6 +67,24 @@ pub(super) fn backfill_files(cx: &Context) -> usize {
         .unwrap_or(22_000)
 }
 
+/// Gives up column mapping where a statement sets its mode to `none` or takes the property away; the version after that.
+pub(super) async fn give_up_mapping(
+    cx: &Context,
+    snapshot: &Snapshot,
+    commit: &CommitContext,
+    says_none: bool,
+) -> Result<Snapshot> {
+    let state = cx.session.engine().state();
+    let writer = cx.write_context(&state, commit);
+    match rewrite::remove_mapping(&writer, snapshot, says_none).await? {
+        Some(result) => {
+            cx.committed(&result);
+            Ok(result.snapshot)
+        }
+        None => Ok(snapshot.clone()),
+    }
+}
+
 /// Writes files anew with the session's engine.
 struct Engine<'a> {
     cx: &'a Context,
@@ -81,7 +99,7 @@ impl Rewriter for Engine<'_> {
         match what {
             Rewrite::DeletionVectors => rewrite::purge_vectors(&writer, snapshot).await,
             Rewrite::WidenedTypes => rewrite::widen_files(&writer, snapshot).await,
-            Rewrite::ColumnMapping => rewrite::remove_mapping(&writer, snapshot).await,
+            Rewrite::ColumnMapping => rewrite::remove_mapping(&writer, snapshot, false).await,
         }
     }
 }

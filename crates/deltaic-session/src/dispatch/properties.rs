@@ -1,10 +1,11 @@
 //! Properties and comments of tables: ALTER TABLE SET/UNSET TBLPROPERTIES, COMMENT ON TABLE.
 
 use deltaic_command::Profile;
-use deltaic_maintenance::alter::{self, TableChange, TableState};
+use deltaic_log::Snapshot;
+use deltaic_maintenance::alter::{self, TableChange, TableState, mapping};
 use deltaic_maintenance::{properties, row_tracking};
 use deltaic_protocol::error::{DeltaError, Result};
-use deltaic_protocol::properties::PropertyRules;
+use deltaic_protocol::properties::{PropertyRules, canonical_key, key};
 use deltaic_sql::Name;
 
 use crate::catalog::{CatalogObject, TableRecord};
@@ -73,9 +74,27 @@ async fn set_in_delta(
     }
     let rules = rules(cx);
     let mut snapshot = table.snapshot(cx).await?;
+    let context = cx.commit_context(Some(table.display()));
+    let is_mode = |pair: &&(String, String)| canonical_key(&pair.0) == key::COLUMN_MAPPING_MODE;
+    let gives_up = pairs
+        .iter()
+        .rfind(is_mode)
+        .is_some_and(|(_, mode)| mode.eq_ignore_ascii_case("none"));
+    if gives_up && may_give_up_mapping(cx, &snapshot) {
+        let others: Vec<_> = pairs
+            .iter()
+            .filter(|pair| !is_mode(pair))
+            .cloned()
+            .collect();
+        // What is wrong with the others is told before any file is written.
+        properties::set(&TableState::of(&snapshot), &others, &rules)?;
+        snapshot = features::give_up_mapping(cx, &snapshot, &context, true).await?;
+        if others.is_empty() {
+            return Ok(SqlResult::empty());
+        }
+    }
     let mut state = TableState::of(&snapshot);
     let mut decided = properties::set(&state, pairs, &rules)?;
-    let context = cx.commit_context(Some(table.display()));
     if row_tracking::switches_on(&state, &decided) {
         let mut done = Vec::new();
         let prepared =
@@ -96,10 +115,32 @@ async fn set_in_delta(
     Ok(SqlResult::empty())
 }
 
+/// Whether the table maps its columns and the session lets a statement give that up.
+fn may_give_up_mapping(cx: &Context, snapshot: &Snapshot) -> bool {
+    mapping::is_enabled(&snapshot.metadata().configuration)
+        && cx.conf.delta("columnMapping.allowRemoval")
+}
+
+async fn unset_in_delta(cx: &Context, table: &DeltaTable, keys: &[String]) -> Result<SqlResult> {
+    let mut snapshot = table.snapshot(cx).await?;
+    let context = cx.commit_context(Some(table.display()));
+    let is_mode = |key: &String| canonical_key(key) == key::COLUMN_MAPPING_MODE;
+    if keys.iter().any(is_mode) && may_give_up_mapping(cx, &snapshot) {
+        snapshot = features::give_up_mapping(cx, &snapshot, &context, false).await?;
+        if keys.iter().all(is_mode) {
+            return Ok(SqlResult::empty());
+        }
+    }
+    let decided = properties::unset(&TableState::of(&snapshot), keys)?;
+    let result = alter::commit(&snapshot, decided, &context).await?;
+    cx.committed(&result);
+    Ok(SqlResult::empty())
+}
+
 /// `ALTER TABLE … UNSET TBLPROPERTIES`.
 pub(super) async fn unset(cx: &Context, target: Target, keys: &[String]) -> Result<SqlResult> {
     match target {
-        Target::Delta(table) => change(cx, &table, |state| properties::unset(state, keys)).await,
+        Target::Delta(table) => unset_in_delta(cx, &table, keys).await,
         Target::Parquet(table) => update_record(cx, table.record, |record| {
             for key in keys {
                 record.properties.remove(key);

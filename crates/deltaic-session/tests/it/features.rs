@@ -299,10 +299,18 @@ async fn elements_keys_and_values_are_widened() {
 async fn a_constraint_comes_after_the_table() {
     let w = Warehouse::new();
     let statement = "CREATE TABLE t (id INT, CONSTRAINT c CHECK (id > 0))";
-    assert_eq!(
-        w.class(statement).await,
-        "UNSUPPORTED_FEATURE.TABLE_OPERATION"
-    );
+    for statement in [
+        statement,
+        "CREATE TABLE t (id INT PRIMARY KEY NOT NULL, v INT)",
+        "CREATE TABLE t (id INT CONSTRAINT c CHECK (id > 0) COMMENT 'x', UNIQUE (id))",
+        "CREATE TABLE t (id INT REFERENCES u (id) NOT ENFORCED)",
+    ] {
+        assert_eq!(
+            w.class(statement).await,
+            "UNSUPPORTED_FEATURE.TABLE_OPERATION",
+            "{statement}"
+        );
+    }
     assert!(
         w.fails(statement)
             .await
@@ -310,4 +318,50 @@ async fn a_constraint_comes_after_the_table() {
             .contains("table constraint")
     );
     assert_eq!(w.class("SELECT * FROM t").await, "TABLE_OR_VIEW_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn column_mapping_is_given_up_by_its_property() {
+    let w = Warehouse::new();
+    for statement in [
+        "ALTER TABLE t SET TBLPROPERTIES ('delta.columnMapping.mode'='none')",
+        "ALTER TABLE t UNSET TBLPROPERTIES ('delta.columnMapping.mode')",
+    ] {
+        w.all(&[
+            "CREATE OR REPLACE TABLE t (id INT, v STRING) TBLPROPERTIES ('delta.columnMapping.mode'='name')",
+            "INSERT INTO t VALUES (1, 'a')",
+            "ALTER TABLE t RENAME COLUMN v TO w",
+            statement,
+            "INSERT INTO t VALUES (2, 'b')",
+        ])
+        .await;
+        assert_eq!(
+            w.rows("SELECT id, w FROM t ORDER BY id").await,
+            json!([[1, "a"], [2, "b"]])
+        );
+        assert_eq!(
+            w.class("ALTER TABLE t DROP COLUMN w").await,
+            "DELTA_UNSUPPORTED_DROP_COLUMN"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_restore_brings_ids_back_that_a_dropped_feature_took() {
+    let w = Warehouse::new();
+    w.all(&[
+        "CREATE TABLE t (id INT) TBLPROPERTIES ('delta.enableRowTracking'='true')",
+        "INSERT INTO t VALUES (1), (2)",
+        "INSERT INTO t VALUES (3)",
+        "DELETE FROM t WHERE id = 3",
+        "ALTER TABLE t DROP FEATURE rowTracking",
+        "RESTORE TABLE t TO VERSION AS OF 2",
+        "INSERT INTO t VALUES (4)",
+        "UPDATE t SET id = id + 10 WHERE id > 1",
+    ])
+    .await;
+    assert_eq!(
+        w.rows("SELECT id FROM t ORDER BY id").await,
+        json!([[1], [12], [13], [14]])
+    );
 }

@@ -2,6 +2,7 @@
 
 use deltaic_protocol::error::DeltaError;
 use deltaic_protocol::schema::DataType;
+use sqlparser::ast::Ident;
 
 use super::{Follow, Parsed, Parser};
 use crate::ast::{
@@ -27,7 +28,12 @@ impl Parser<'_> {
                 constraints.push(self.constraint()?);
             } else {
                 let name = self.ident()?;
-                columns.push(self.column(vec![name], false)?);
+                let mut column = self.column(vec![name.clone()], false)?;
+                while let Some(constraint) = self.column_constraint(&name)? {
+                    constraints.push(constraint);
+                    self.column_options(&mut column, false)?;
+                }
+                columns.push(column);
             }
             if !self.eat_symbol(",") {
                 break;
@@ -57,6 +63,12 @@ impl Parser<'_> {
             identity: None,
             position: None,
         };
+        self.column_options(&mut column, positioned)?;
+        Ok(column)
+    }
+
+    /// `NOT NULL`, `COMMENT`, `DEFAULT` and the like, in any order.
+    fn column_options(&mut self, column: &mut ColumnDefinition, positioned: bool) -> Parsed<()> {
         loop {
             let option = self.peek().value.to_ascii_uppercase();
             let twice = match option.as_str() {
@@ -74,12 +86,12 @@ impl Parser<'_> {
                     let default = self.column_default()?;
                     column.default.replace(default).is_some()
                 }
-                "GENERATED" if !positioned => self.generated(&mut column)?,
+                "GENERATED" if !positioned => self.generated(column)?,
                 "FIRST" | "AFTER" if positioned => {
                     let position = self.position_clause()?;
                     column.position.replace(position).is_some()
                 }
-                _ => return Ok(column),
+                _ => return Ok(()),
             };
             if twice {
                 let name: Vec<&str> = column.path.iter().map(|part| part.value.as_str()).collect();
@@ -198,11 +210,7 @@ impl Parser<'_> {
                 let columns = self.parenthesized(Self::ident)?;
                 self.expect("REFERENCES", Follow::Name)?;
                 let table = self.name()?;
-                let referred = if self.is_symbol("(") {
-                    self.parenthesized(Self::ident)?
-                } else {
-                    Vec::new()
-                };
+                let referred = self.referred()?;
                 ConstraintKind::ForeignKey {
                     columns,
                     table,
@@ -210,10 +218,61 @@ impl Parser<'_> {
                 }
             }
         };
+        self.characteristics();
+        Ok(Constraint { name, kind })
+    }
+
+    /// A constraint among the options of a column, which is one of the table: `PRIMARY KEY`, `UNIQUE`, `REFERENCES t (c)` or
+    /// `CHECK (…)`, with or without a name.
+    fn column_constraint(&mut self, column: &Ident) -> Parsed<Option<Constraint>> {
+        let named = self.is("CONSTRAINT");
+        let first = if named { self.peek_at(2) } else { self.peek() };
+        let kinds = ["CHECK", "PRIMARY", "UNIQUE", "REFERENCES"];
+        if !kinds.iter().any(|kind| first.is(kind)) {
+            return Ok(None);
+        }
+        if first.is("CHECK") {
+            return self.constraint().map(Some);
+        }
+        let name = if self.eat("CONSTRAINT") {
+            Some(self.ident()?)
+        } else {
+            None
+        };
+        let columns = vec![column.clone()];
+        let kind = match self.expect_any(&["PRIMARY", "UNIQUE", "REFERENCES"])? {
+            "PRIMARY" => {
+                self.expect("KEY", Follow::Other)?;
+                ConstraintKind::PrimaryKey(columns)
+            }
+            "UNIQUE" => ConstraintKind::Unique(columns),
+            _ => {
+                let table = self.name()?;
+                let referred = self.referred()?;
+                ConstraintKind::ForeignKey {
+                    columns,
+                    table,
+                    referred,
+                }
+            }
+        };
+        self.characteristics();
+        Ok(Some(Constraint { name, kind }))
+    }
+
+    /// `(c, …)` after the table that a key refers to.
+    fn referred(&mut self) -> Parsed<Vec<Ident>> {
+        if self.is_symbol("(") {
+            self.parenthesized(Self::ident)
+        } else {
+            Ok(Vec::new())
+        }
+    }
+
+    fn characteristics(&mut self) {
         while self.eat_any(&["ENFORCED", "RELY", "NORELY"]).is_some()
             || self.eat_seq(&["NOT", "ENFORCED"])
         {}
-        Ok(Constraint { name, kind })
     }
 
     /// `(expr)`, with the text that Delta keeps: the tokens, a blank between each two.

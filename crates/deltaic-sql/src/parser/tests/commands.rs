@@ -90,6 +90,30 @@ fn create_table_takes_its_clauses_in_any_order() {
 }
 
 #[test]
+fn constraints_of_columns_are_those_of_the_table() {
+    let found = table(
+        "CREATE TABLE t (a INT PRIMARY KEY NOT NULL COMMENT 'k', b INT CONSTRAINT c CHECK (b > 0), d INT REFERENCES u (x) RELY)",
+    );
+    let columns = found.columns.unwrap();
+    assert!(!columns[0].nullable);
+    assert_eq!(columns[0].comment.as_deref(), Some("k"));
+    let names: Vec<_> = found
+        .constraints
+        .iter()
+        .map(|constraint| constraint.name.as_ref().map(|name| name.value.as_str()))
+        .collect();
+    assert_eq!(names, [None, Some("c"), None]);
+    assert!(matches!(
+        found.constraints[0].kind,
+        ConstraintKind::PrimaryKey(_)
+    ));
+    assert!(matches!(
+        found.constraints[2].kind,
+        ConstraintKind::ForeignKey { .. }
+    ));
+}
+
+#[test]
 fn create_table_has_its_other_forms() {
     assert_eq!(
         table("CREATE TABLE IF NOT EXISTS t (a INT)").mode,
