@@ -5,6 +5,7 @@ use std::process::Command;
 use clap::Args;
 
 use crate::emulators;
+use crate::field;
 use crate::interop::reference;
 use crate::shell::{Outcome, all, cargo, step, target_folder, workspace_root};
 
@@ -14,7 +15,7 @@ pub const PROFILES: [&str; 2] = ["delta-4.3", "delta-4.0"];
 /// What to run.
 #[derive(Args, Default)]
 pub struct Options {
-    /// reference, lessons or golden; all when left out.
+    /// reference, lessons or golden; all of these when left out; or field, the tests of cases from the field.
     #[arg(long)]
     suite: Option<String>,
     /// Only cases whose name holds this text.
@@ -38,6 +39,9 @@ pub struct Options {
 pub fn run(options: &Options) -> Outcome {
     if options.record {
         return record(options);
+    }
+    if options.suite.as_deref() == Some("field") {
+        return field::run(options.case.as_deref());
     }
     // With the features of the whole workspace, as the tests have it: nothing is built twice.
     step(

@@ -6,6 +6,7 @@ mod bench;
 mod check;
 mod conformance;
 mod emulators;
+mod field;
 mod interop;
 mod licences;
 mod metadata;

@@ -51,7 +51,7 @@ pub struct Common {
     #[arg(long = "conf", global = true, value_name = "KEY=VALUE", value_parser = key_value)]
     pub settings: Vec<(String, String)>,
     /// An option of an object store (AWS_*, AZURE_*, fs.s3a.*, fs.azure.*); may be given again
-    #[arg(long = "storage-option", global = true, value_name = "KEY=VALUE", value_parser = key_value)]
+    #[arg(long = "storage-option", global = true, value_name = "KEY=VALUE", value_parser = secret_key_value)]
     pub storage_options: Vec<(String, String)>,
     /// Tables for people, JSON lines for programs
     #[arg(long, global = true, value_enum, default_value_t = Output::Table)]
@@ -247,6 +247,12 @@ fn hours(text: &str) -> Result<f64, String> {
 }
 
 /// `KEY=VALUE`; the value may be empty and may hold further signs.
+/// The same for values that may be secrets, which the parser's own message would repeat: without `=` the name is empty, which
+/// is refused where the options are used.
+fn secret_key_value(text: &str) -> Result<(String, String), String> {
+    Ok(key_value(text).unwrap_or_default())
+}
+
 fn key_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() => {

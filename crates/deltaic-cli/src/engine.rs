@@ -33,7 +33,21 @@ impl Engine {
             ProfileName::Delta40 => Profile::Delta40,
         };
         builder.conf = common.settings.clone();
+        if let Some(place) = &common.catalog
+            && place.to_string_lossy().contains("://")
+        {
+            return Err(usage(
+                format!("The catalog {} is not on a local disk", place.display()),
+                "--catalog PATH names a local file; tables may lie in object stores all the same",
+            ));
+        }
         for (name, _) in &common.storage_options {
+            if name.is_empty() {
+                return Err(usage(
+                    "A storage option is not of the form KEY=VALUE".to_owned(),
+                    "deltaic sql --storage-option aws_region=eu-central-1 …",
+                ));
+            }
             if !is_known_option(name) {
                 let instead = similar_option(name)
                     .map_or_else(String::new, |known| format!("; did you mean {known}?"));
@@ -110,6 +124,15 @@ impl Engine {
     pub fn names(&self) -> Vec<String> {
         self.session.names().unwrap_or_default()
     }
+}
+
+/// What the command line says and cannot be.
+fn usage(text: String, hint: &'static str) -> Failed {
+    Failed::Error(
+        DeltaError::unclassed("java.lang.IllegalArgumentException", text)
+            .with_kind(ErrorKind::Parse)
+            .with_hint(hint),
+    )
 }
 
 /// A path from here as an absolute one; a URL as it is.

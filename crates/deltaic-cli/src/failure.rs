@@ -34,23 +34,33 @@ pub fn text(error: &DeltaError) -> String {
     if !place.is_empty() {
         let _ = writeln!(out, "   at: {}", place.join(", "));
     }
+    for cause in causes(error) {
+        let _ = writeln!(out, "cause: {cause}");
+    }
+    let _ = writeln!(out, " hint: {}", hint_of(error));
+    out
+}
+
+/// The texts of what an error came from, each that says more than the one before.
+pub fn causes(error: &DeltaError) -> Vec<String> {
+    let mut out = Vec::new();
     let mut cause = error.source();
     let mut said = error.to_string();
     while let Some(inner) = cause {
         let text = inner.to_string();
         // Wrappers repeat what they wrap.
         if !said.contains(&text) {
-            let _ = writeln!(out, "cause: {text}");
+            out.push(text.clone());
             said = text;
         }
         cause = inner.source();
     }
-    let _ = writeln!(
-        out,
-        " hint: {}",
-        error.hint().unwrap_or_else(|| hint(error))
-    );
     out
+}
+
+/// What to do about an error.
+pub fn hint_of(error: &DeltaError) -> &str {
+    error.hint().unwrap_or_else(|| hint(error))
 }
 
 /// What helps with errors of a class or a kind, where the error itself does not say it.

@@ -19,7 +19,12 @@ pub struct Printer {
 /// Print an error that ends the command: JSON on standard output for programs, text on standard error for people.
 pub fn print_error(error: &DeltaError, output: Output) -> Result<(), Failed> {
     match output {
-        Output::Json => terminal::print(&format!("{}\n", error_json(error)))?,
+        Output::Json => {
+            let mut json = error_json(error);
+            json["error"]["causes"] = failure::causes(error).into();
+            json["error"]["hint"] = failure::hint_of(error).into();
+            terminal::print(&format!("{json}\n"))?;
+        }
         Output::Table => terminal::complain(&failure::text(error)),
     }
     Ok(())

@@ -10,6 +10,7 @@ mod csv;
 mod manifest;
 mod parquet;
 mod sieve;
+mod sum;
 
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 
 use self::manifest::{DataFile, Format, Manifest};
 use self::sieve::Sieve;
+use self::sum::Sum;
 use crate::vacuum::InventoryStream;
 
 /// The rows below a table of the inventory whose `manifest.json` is at `location`, without names that a listing of the table
@@ -62,9 +64,19 @@ pub async fn rows(
             let path = format!("{base}{}", file.key);
             async move {
                 check_size(&store, &path, &file).await?;
+                let sum = Sum::new(store.root().display(&path), &file.md5);
                 match &format {
-                    Format::Csv(columns) => Ok(csv::rows(store, path, file.size, *columns, sieve)),
-                    Format::Parquet => parquet::rows(store, path, file.size, sieve).await,
+                    Format::Csv(columns) => {
+                        let columns = *columns;
+                        Ok(csv::rows(store, path, file.size, columns, sieve, sum))
+                    }
+                    Format::Parquet => {
+                        // Parquet is read from its end.
+                        if let Some(sum) = sum {
+                            sum.check(&store, &path, file.size).await?;
+                        }
+                        parquet::rows(store, path, file.size, sieve).await
+                    }
                 }
             }
         })

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
 use deltaic_protocol::file_name::LogFileName;
-use deltaic_storage::TableStore;
+use deltaic_storage::{PutOutcome, TableStore};
 use futures::StreamExt;
 use serde::{Deserialize, Serialize};
 
@@ -98,34 +98,47 @@ fn busy(names: &[&ObjectName]) -> DeltaError {
     .with_kind(ErrorKind::Conflict)
 }
 
-/// Whose work a folder holds. A marker counts only for this name in this catalog.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Owner {
-    catalog: String,
+/// What a marker says: which work it belongs to, and, for people, on which table. A marker counts only where the catalog
+/// has begun that work itself: another one may lie at the same path of another machine.
+#[derive(Debug, Serialize, Deserialize)]
+struct Marker {
+    work: String,
     table: String,
 }
 
-impl Owner {
-    fn new(catalog: &Catalog, name: &ObjectName) -> Self {
-        let file = std::path::absolute(catalog.file()).unwrap_or_else(|_| catalog.file().into());
-        Owner {
-            catalog: file.display().to_string(),
-            table: name.parts().join("."),
-        }
+/// Whether this catalog has left the marker there, for this name.
+async fn marked(
+    catalog: &Catalog,
+    name: &ObjectName,
+    store: &TableStore,
+    marker: &str,
+) -> Result<bool> {
+    if !store.data().exists(marker).await? {
+        return Ok(false);
     }
+    let text = store.data().read(marker).await?;
+    match serde_json::from_slice::<Marker>(&text) {
+        Ok(found) => catalog.has_work(&found.work, name),
+        Err(_) => Ok(false),
+    }
+}
 
-    async fn marked(&self, store: &TableStore, marker: &str) -> Result<bool> {
-        if !store.data().exists(marker).await? {
-            return Ok(false);
-        }
-        let text = store.data().read(marker).await?;
-        Ok(serde_json::from_slice::<Owner>(&text).is_ok_and(|found| found == *self))
-    }
-
-    async fn mark(&self, store: &TableStore, marker: &str) -> Result<()> {
-        let text = serde_json::to_vec(self).unwrap_or_default();
-        store.data().create(marker, text.into()).await.map(|_| ())
-    }
+/// Leaves a marker; false where there is one already.
+async fn mark(
+    catalog: &Catalog,
+    name: &ObjectName,
+    store: &TableStore,
+    marker: &str,
+) -> Result<bool> {
+    let content = Marker {
+        work: uuid::Uuid::new_v4().to_string(),
+        table: name.parts().join("."),
+    };
+    // First here: a marker that nobody knows would keep the name from being used again.
+    catalog.begin_work(&content.work, name)?;
+    let text = serde_json::to_vec(&content).unwrap_or_default();
+    let outcome = store.data().create(marker, text.into()).await?;
+    Ok(outcome == PutOutcome::Created)
 }
 
 /// Takes the place of a managed table of that name, if nothing is there but what a dead process left of a table of
@@ -135,23 +148,22 @@ pub(crate) async fn claim(
     name: &ObjectName,
     store: &TableStore,
 ) -> Result<bool> {
-    let owner = Owner::new(catalog, name);
-    if owner.marked(store, DROPPING).await? {
+    if marked(catalog, name, store, DROPPING).await? {
         // Whoever has written here since has made it his own.
         if !only_older(store, DROPPING).await? {
             return Ok(false);
         }
         remove(store).await?;
     }
-    if owner.marked(store, CREATING).await? {
+    if marked(catalog, name, store, CREATING).await? {
         // A CREATE commits once: what comes after that is somebody else's.
         return Ok(only_ours(store).await? && newest_commit(store).await?.is_none_or(|n| n == 0));
     }
     if holds_files(store).await? {
         return Ok(false);
     }
-    owner.mark(store, CREATING).await?;
-    Ok(true)
+    // Of two catalogs that come at the same time one is first.
+    mark(catalog, name, store, CREATING).await
 }
 
 /// Whether all that lies here is older than the marker.
@@ -213,19 +225,24 @@ async fn only_ours(store: &TableStore) -> Result<bool> {
 
 /// Takes away what a dead process left where a table is about to be moved to. The caller holds the name's lock.
 pub(crate) async fn clear(catalog: &Catalog, name: &ObjectName, store: &TableStore) -> Result<()> {
-    let owner = Owner::new(catalog, name);
-    let dropped = owner.marked(store, DROPPING).await? && only_older(store, DROPPING).await?;
-    let begun = owner.marked(store, CREATING).await?
+    let dropped =
+        marked(catalog, name, store, DROPPING).await? && only_older(store, DROPPING).await?;
+    let begun = marked(catalog, name, store, CREATING).await?
         && only_ours(store).await?
         && newest_commit(store).await?.is_none();
     if dropped || begun {
         remove(store).await?;
+        catalog.end_works(name)?;
     }
     Ok(())
 }
 
-/// The table at a claimed place has its name.
-pub(crate) async fn done(store: &TableStore) -> Result<()> {
+/// The table at a claimed place has its name. The marker means nothing from here on, so it may also stay.
+///
+/// # Errors
+/// The marker cannot be deleted.
+pub(crate) async fn done(catalog: &Catalog, name: &ObjectName, store: &TableStore) -> Result<()> {
+    catalog.end_works(name)?;
     store.data().delete_file(CREATING).await.map(|_| ())
 }
 
@@ -262,19 +279,32 @@ pub(crate) async fn drop_files(
 ) -> Result<()> {
     // A folder that is gone needs no marker, which would make it anew.
     if store.data().exists("").await? {
-        let owner = Owner::new(catalog, name);
-        owner.mark(store, DROPPING).await?;
+        mark(catalog, name, store, DROPPING).await?;
         // Where nothing may be deleted the table keeps its name. A marker from before says nothing about this time.
         store.data().delete_file(DROPPING).await?;
-        owner.mark(store, DROPPING).await?;
+        mark_after_all(catalog, name, store).await?;
         if unname()? {
             remove(store)
                 .await
                 .map_err(|error| half_dropped(error, name, store))?;
         }
-        return Ok(());
+        return catalog.end_works(name);
     }
     unname().map(|_| ())
+}
+
+/// Leaves the marker of a DROP, with a date after those of all files: what comes later is told from them by that. Object stores
+/// may date to the second, so where the last file was written just now the marker is written once more a second later.
+async fn mark_after_all(catalog: &Catalog, name: &ObjectName, store: &TableStore) -> Result<()> {
+    for _ in 0..3 {
+        let free = mark(catalog, name, store, DROPPING).await?;
+        if free && (!store.root().scheme().is_cloud() || only_older(store, DROPPING).await?) {
+            return Ok(());
+        }
+        store.data().delete_file(DROPPING).await?;
+        tokio::time::sleep(Duration::from_millis(1_100)).await;
+    }
+    mark(catalog, name, store, DROPPING).await.map(|_| ())
 }
 
 /// The name is gone and files are left: what to do about them.

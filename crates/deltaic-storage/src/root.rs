@@ -129,10 +129,16 @@ impl TableRoot {
             Some(Scheme::Memory) => Ok(TableRoot::new(Scheme::Memory, strip_authority(rest))),
             Some(scheme) => {
                 let (authority, path) = authority_of(rest).ok_or_else(|| no_bucket(location))?;
-                if let Some((user, bucket)) = authority.rsplit_once('@')
-                    && user.contains(':')
-                {
-                    return Err(with_secrets(written, bucket, path));
+                match authority.rsplit_once('@') {
+                    Some((user, bucket)) if user.contains(':') => {
+                        return Err(with_secrets(written, bucket, path));
+                    }
+                    // No bucket has a colon: what follows it is the beginning of a secret with a slash in it.
+                    None if authority.contains(':') => {
+                        let bucket = path.rsplit_once('@').map_or("", |(_, rest)| rest);
+                        return Err(with_secrets(written, bucket, ""));
+                    }
+                    _ => {}
                 }
                 Ok(TableRoot {
                     scheme,

@@ -14,6 +14,7 @@ use percent_encoding::percent_decode;
 
 use super::columns::Columns;
 use super::sieve::Sieve;
+use super::sum::Sum;
 use crate::vacuum::InventoryStream;
 
 /// Bytes of a file that one request fetches.
@@ -28,8 +29,10 @@ pub(super) fn rows(
     size: u64,
     columns: Columns,
     sieve: Arc<Sieve>,
+    sum: Option<Sum>,
 ) -> InventoryStream {
     let file = File {
+        sum,
         place: store.root().display(&path),
         unpack: MultiGzDecoder::new(Vec::new()),
         records: Records::new(),
@@ -60,6 +63,7 @@ pub(super) fn rows(
 
 /// A file that is being read.
 struct File {
+    sum: Option<Sum>,
     place: String,
     unpack: MultiGzDecoder<Vec<u8>>,
     records: Records,
@@ -73,6 +77,9 @@ impl File {
         let mut rows = Vec::new();
         match piece {
             Some(piece) => {
+                if let Some(sum) = &mut self.sum {
+                    sum.take(piece);
+                }
                 for step in piece.chunks(STEP) {
                     let unpacked = self.unpack.write_all(step);
                     unpacked.map_err(|error| self.damaged(&error.to_string()))?;
@@ -80,6 +87,9 @@ impl File {
                 }
             }
             None => {
+                if let Some(sum) = self.sum.take() {
+                    sum.end()?;
+                }
                 let unpacked = self.unpack.try_finish();
                 unpacked.map_err(|error| self.damaged(&error.to_string()))?;
                 self.parse(&mut rows)?;

@@ -31,6 +31,9 @@ pub(super) struct DataFile {
     pub(super) key: String,
     /// Bytes.
     pub(super) size: u64,
+    /// The MD5 sum in hexadecimal; empty where the manifest has none.
+    #[serde(default, rename = "MD5checksum")]
+    pub(super) md5: String,
 }
 
 #[derive(Deserialize)]

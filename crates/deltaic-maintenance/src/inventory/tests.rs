@@ -59,8 +59,9 @@ impl Buckets {
         let mut listed = Vec::new();
         for (number, content) in files.into_iter().enumerate() {
             let key = format!("inv/src/daily/data/{number}");
+            let sum = hex_md5(&content);
             listed
-                .push(serde_json::json!({ "key": key, "size": content.len(), "MD5checksum": "" }));
+                .push(serde_json::json!({ "key": key, "size": content.len(), "MD5checksum": sum }));
             self.put(&key, content).await;
         }
         self.manifest("src", format, schema, listed).await;
@@ -177,6 +178,46 @@ async fn keys_of_csv_are_decoded_and_only_files_of_the_table_are_taken() {
             row("w/t/e.parquet", 9),
         ]
     );
+}
+
+fn hex_md5(content: &[u8]) -> String {
+    use md5::Digest;
+    let sum = md5::Md5::digest(content);
+    sum.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[tokio::test]
+async fn a_file_that_is_not_the_one_of_the_manifest_ends_the_rows_with_an_error() {
+    let buckets = Buckets::new().await;
+    let file = csv(&[&["src", "w/t/a", "1", TIME]]);
+    let other = csv(&[&["src", "w/t/b", "1", TIME]]);
+    assert_eq!(file.len(), other.len());
+    let key = "inv/src/daily/data/0";
+    buckets.put(key, other.clone()).await;
+    for (sum, right) in [
+        (hex_md5(&other), true),
+        (hex_md5(&other).to_uppercase(), true),
+        (String::new(), true),
+        (hex_md5(&file), false),
+        ("0".to_owned(), false),
+    ] {
+        let listed = serde_json::json!({ "key": key, "size": other.len(), "MD5checksum": sum });
+        let store = buckets.factory.open("s3://dest/").unwrap();
+        store
+            .data()
+            .delete_file(MANIFEST.split_once("dest/").unwrap().1)
+            .await
+            .unwrap();
+        buckets.manifest("src", "CSV", SCHEMA, vec![listed]).await;
+        match right {
+            true => assert_eq!(buckets.read().await.unwrap(), [row("w/t/b", 1)], "{sum}"),
+            false => {
+                let error = buckets.read().await.unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::Corrupt);
+                assert!(error.text().contains("MD5"), "{error}");
+            }
+        }
+    }
 }
 
 #[tokio::test]

@@ -6,7 +6,8 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Steps in order; step `n` (from 1) leaves `user_version = n`.
-const STEPS: [&str; 1] = ["
+const STEPS: [&str; 2] = [
+    "
 CREATE TABLE catalogs (
     name TEXT PRIMARY KEY NOT NULL,
     comment TEXT
@@ -37,7 +38,14 @@ CREATE TABLE objects (
     PRIMARY KEY (catalog, schema, name),
     FOREIGN KEY (catalog, schema) REFERENCES schemas(catalog, name)
 );
-"];
+",
+    "
+CREATE TABLE unfinished (
+    work TEXT PRIMARY KEY NOT NULL,
+    name TEXT NOT NULL
+);
+",
+];
 
 /// What [`migrate`] can answer besides success.
 pub(super) enum Migration {

@@ -13,6 +13,7 @@ mod schemas;
 #[cfg(test)]
 mod tests;
 mod types;
+mod unfinished;
 
 pub use database::Catalog;
 pub use layout::Warehouse;

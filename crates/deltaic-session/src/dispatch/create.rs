@@ -13,6 +13,7 @@ use deltaic_protocol::schema::{StructField, StructType, metadata};
 use deltaic_sql::ast::{
     ColumnDefinition, CreateMode, CreateSource, CreateTable, Identity, PartitionField,
 };
+use deltaic_storage::cloud::is_cloud_option;
 
 use crate::analysis;
 use crate::catalog::{CatalogObject, ObjectKind, ObjectName, Provider, TableRecord};
@@ -173,7 +174,9 @@ async fn describe(
     };
     let mut pairs = table_properties_of(&create.properties)?;
     for (key, value) in properties_of(&create.options)? {
-        if !key.eq_ignore_ascii_case("path") {
+        // How a store is reached is no property of the table: it may be a secret, and everyone reads the log.
+        let of_store = is_cloud_option(&key) || key.starts_with("fs.") || key.starts_with("dfs.");
+        if !key.eq_ignore_ascii_case("path") && !of_store {
             pairs.push((format!("option.{key}"), value));
         }
     }
@@ -383,7 +386,13 @@ async fn begin(cx: &Context, new: &NewTable, name: &ObjectName) -> Result<()> {
     match write(cx, new, existing.as_ref()).await {
         Ok(()) => {
             register(cx, new)?;
-            places::done(&new.store).await
+            // The table is there; a marker that may not be deleted says nothing any more.
+            if let Err(error) = places::done(cx.catalog(), name, &new.store).await {
+                cx.note(format!(
+                    "a file that marked the place of {name} is left: {error}"
+                ));
+            }
+            Ok(())
         }
         Err(error) => {
             places::abandon(&new.store).await?;

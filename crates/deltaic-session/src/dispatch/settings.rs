@@ -45,6 +45,7 @@ pub(super) async fn set(cx: &Context, set: &Set) -> Result<SqlResult> {
             cx.session.write_conf(|conf| conf.set(key, value))?;
             if is_cloud_option(key) {
                 cx.session.reach_anew();
+                return answer(&[row(&[key, &SessionConf::shown(key, value)])]);
             }
             answer(&[row(&[key, value])])
         }

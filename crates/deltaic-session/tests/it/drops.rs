@@ -116,15 +116,10 @@ async fn what_was_written_to_a_table_whose_create_broke_off_is_not_replaced() {
     let warehouse = filled().await;
     let place = warehouse.path("a");
     // As a process leaves it that dies after the commit and before the name.
-    let database = warehouse.folder.path().join(".deltaic/catalog.db");
-    let marker = serde_json::json!({
-        "catalog": std::path::absolute(&database).unwrap(),
-        "table": "spark_catalog.default.b",
-    });
     std::fs::rename(&place, warehouse.path("b")).unwrap();
     std::fs::write(
         std::path::Path::new(&warehouse.path("b")).join(".creating.deltaic"),
-        marker.to_string(),
+        warehouse.marker("b"),
     )
     .unwrap();
     warehouse.session.refresh();

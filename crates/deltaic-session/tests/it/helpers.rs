@@ -31,6 +31,18 @@ impl Warehouse {
         }
     }
 
+    /// The content of a marker of a work that the catalog has begun on a table of the current schema.
+    pub fn marker(&self, table: &str) -> String {
+        let name = format!("spark_catalog.default.{table}");
+        let work = uuid::Uuid::new_v4().to_string();
+        let file = self.folder.path().join(".deltaic/catalog.db");
+        rusqlite::Connection::open(file)
+            .unwrap()
+            .execute("INSERT INTO unfinished VALUES (?1, ?2)", [&work, &name])
+            .unwrap();
+        serde_json::json!({"work": work, "table": name}).to_string()
+    }
+
     /// Path of something in the warehouse.
     pub fn path(&self, name: &str) -> String {
         self.folder.path().join(name).to_str().unwrap().to_owned()

@@ -255,8 +255,6 @@ async fn tables_stay_where_they_are_when_their_schema_gets_another_place() {
 async fn what_a_dead_process_left_of_a_create_or_drop_is_taken_up() {
     let w = Warehouse::new();
     let place = w.folder.path().join("t");
-    let catalog = w.folder.path().join(".deltaic").join("catalog.db");
-    let owner = json!({"catalog": catalog, "table": "spark_catalog.default.t"}).to_string();
     // A CREATE that died between the commit and the name.
     w.ok("CREATE TABLE other (id INT)").await;
     w.ok(&format!(
@@ -264,7 +262,7 @@ async fn what_a_dead_process_left_of_a_create_or_drop_is_taken_up() {
         place.display()
     ))
     .await;
-    std::fs::write(place.join(".creating.deltaic"), &owner).unwrap();
+    std::fs::write(place.join(".creating.deltaic"), w.marker("t")).unwrap();
     w.ok("CREATE TABLE t (id INT)").await;
     w.ok("INSERT INTO t VALUES (7)").await;
     assert_eq!(w.rows("SELECT * FROM t").await, json!([[7]]));
@@ -274,23 +272,26 @@ async fn what_a_dead_process_left_of_a_create_or_drop_is_taken_up() {
     assert!(!w.has("t"));
     std::fs::create_dir_all(place.join("_delta_log")).unwrap();
     std::fs::write(place.join("_delta_log/00000000000000000001.json"), "{}").unwrap();
-    std::fs::write(place.join(".dropping.deltaic"), &owner).unwrap();
+    std::fs::write(place.join(".dropping.deltaic"), w.marker("t")).unwrap();
     w.ok("CREATE TABLE t (id INT)").await;
     assert_eq!(w.rows("SELECT count(*) FROM t").await, json!([[0]]));
-    // Of another table: not ours to take away.
+    // Of another table, and of another catalog that knows the same names: not ours to take away.
     w.ok("DROP TABLE t").await;
-    std::fs::create_dir_all(&place).unwrap();
-    std::fs::write(place.join("data"), "kept").unwrap();
-    std::fs::write(
-        place.join(".dropping.deltaic"),
-        owner.replace("default.t", "default.u"),
-    )
-    .unwrap();
-    assert_eq!(
-        w.class("CREATE TABLE t (id INT)").await,
-        "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION"
-    );
-    assert!(w.has("t/data"));
+    let other = Warehouse::new();
+    other.ok("CREATE TABLE u (id INT)").await;
+    for marker in [".dropping.deltaic", ".creating.deltaic"] {
+        for owner in [w.marker("u"), other.marker("t")] {
+            std::fs::create_dir_all(&place).unwrap();
+            std::fs::write(place.join("data"), "kept").unwrap();
+            std::fs::write(place.join(marker), owner).unwrap();
+            assert_eq!(
+                w.class("CREATE TABLE t (id INT)").await,
+                "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION"
+            );
+            assert!(w.has("t/data"));
+            std::fs::remove_dir_all(&place).unwrap();
+        }
+    }
 }
 
 #[tokio::test]

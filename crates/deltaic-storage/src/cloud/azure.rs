@@ -66,8 +66,8 @@ fn builder(
             AzureConfigKey::Client(key) => client.set(key, &value),
             AzureConfigKey::ContainerName => {}
             key => {
-                if key == AzureConfigKey::Endpoint && value.starts_with("http://") {
-                    client.allow_http();
+                if key == AzureConfigKey::Endpoint {
+                    client.meet(url, settings, "azure", &value)?;
                 }
                 builder = builder.with_config(key, value);
             }

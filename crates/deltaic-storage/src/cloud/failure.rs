@@ -75,6 +75,14 @@ const BUCKET_HINT: &str =
     "check the name of the bucket or container, and that the endpoint and region are its own";
 const DENIED: &str = "java.nio.file.AccessDeniedException";
 const IO: &str = "java.io.IOException";
+const DENIED_HINT: &str =
+    "the credentials may not do this here: check their policy, and that they have not expired";
+/// Refusals of rights that come inside the answer to a batch.
+const DENIALS: &[&str] = &[
+    "AccessDenied",
+    "AuthorizationPermissionMismatch",
+    "AuthorizationFailure",
+];
 const WRONG_HINT: &str = "the credentials are not accepted: check account or access key, secret, token, and this machine's clock";
 const METADATA: &str = "169.254.169.254";
 const NO_CREDENTIALS: &str = "no credentials were given, and this machine has none of its own: set aws_access_key_id and \
@@ -104,11 +112,13 @@ pub(super) fn to_delta(operation: &str, place: &str, error: &Error) -> DeltaErro
         Error::PermissionDenied { .. } if is_unknown(&text, &text) => {
             (DENIED, WRONG_HINT)
         }
-        Error::PermissionDenied { .. } => (
-            DENIED,
-            "the credentials may not do this here: check their policy, and that they have not expired",
-        ),
+        Error::PermissionDenied { .. } => (DENIED, DENIED_HINT),
         Error::Unauthenticated { .. } => (DENIED, WRONG_HINT),
+        _ if text.contains("InvalidContentType") => (
+            IO,
+            "the server does not speak TLS: write http:// before the endpoint if it is meant to be without encryption",
+        ),
+        _ if DENIALS.iter().any(|code| text.contains(code)) => (DENIED, DENIED_HINT),
         _ => refusal(error).map_or(
             (
                 IO,

@@ -63,6 +63,11 @@ impl Limits {
             }
         }
         limits.request = find("timeout").map(time).transpose()?;
+        if let Some((name, _)) = find("timeout")
+            && limits.request.is_some_and(|time| time.is_zero())
+        {
+            return Err(invalid(place, name, "a duration longer than nothing"));
+        }
         let number = |(name, text): (&str, &str)| -> Result<usize> {
             text.trim()
                 .parse()

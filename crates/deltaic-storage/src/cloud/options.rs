@@ -24,6 +24,14 @@ impl Client {
     /// A certificate, number or duration that cannot be read.
     pub(super) fn new(place: &str, settings: &Settings, kind: &str) -> Result<Client> {
         let limits = Limits::of(place, settings, kind)?;
+        for switch in SWITCHES {
+            let long = format!("{kind}_{switch}");
+            if let Some((name, value)) = settings.named(&[&long, switch])
+                && !is_switch(value)
+            {
+                return Err(invalid(place, name, "true or false"));
+            }
+        }
         let mut client = Client {
             options: ClientOptions::new().with_timeout(limits.request()),
             limits,
@@ -59,6 +67,36 @@ impl Client {
         }
     }
 
+    /// Makes ready for the address of a server. One that says http is meant so, unless an option forbids that.
+    ///
+    /// # Errors
+    /// An address without encryption where `allow_http` is false.
+    pub(super) fn meet(
+        &mut self,
+        place: &str,
+        settings: &Settings,
+        kind: &str,
+        address: &str,
+    ) -> Result<()> {
+        if !address.starts_with("http://") {
+            return Ok(());
+        }
+        let long = format!("{kind}_allow_http");
+        if let Some((name, value)) = settings.named(&[&long, "allow_http"])
+            && !is_true(value)
+        {
+            return Err(DeltaError::unclassed(
+                "java.lang.IllegalArgumentException",
+                format!("Cannot open {place}: its endpoint is without encryption, and {name} forbids that"),
+            )
+            .with_kind(ErrorKind::Analysis)
+            .with_path(place)
+            .with_hint(format!("write https:// before the endpoint, or set {name} to true")));
+        }
+        self.allow_http();
+        Ok(())
+    }
+
     /// Lets addresses without encryption pass.
     pub(super) fn allow_http(&mut self) {
         self.options = std::mem::take(&mut self.options).with_allow_http(true);
@@ -81,6 +119,31 @@ impl Client {
         }
         Ok(())
     }
+}
+
+/// Options of both kinds of store that are on or off; object_store tells of a wrong value without the option's name.
+const SWITCHES: &[&str] = &[
+    "allow_http",
+    "allow_invalid_certificates",
+    "disable_tagging",
+    "imdsv1_fallback",
+    "request_payer",
+    "skip_signature",
+    "sse_bucket_key_enabled",
+    "storage_use_emulator",
+    "unsigned_payload",
+    "use_azure_cli",
+    "use_emulator",
+    "use_fabric_endpoint",
+    "virtual_hosted_style_request",
+];
+
+fn is_switch(value: &str) -> bool {
+    is_true(value)
+        || matches!(
+            value.trim().to_ascii_lowercase().as_str(),
+            "false" | "0" | "off" | "no" | "n"
+        )
 }
 
 fn hadoop_proxy(settings: &Settings) -> Option<String> {

@@ -92,6 +92,41 @@ impl Profile {
         None
     }
 
+    /// That a profile which was asked for is there: without any file the credentials' library gives up by a panic, and a name
+    /// that is in none of them is told by nobody.
+    ///
+    /// # Errors
+    /// No file, or no such profile in them.
+    pub(super) fn check(&self) -> object_store::Result<()> {
+        let files: Vec<&PathBuf> = self.config.iter().chain(&self.credentials).collect();
+        let has = |path: &&&PathBuf| {
+            std::fs::read_to_string(path).is_ok_and(|text| {
+                text.lines()
+                    .filter_map(|line| line.trim().strip_prefix('['))
+                    .filter_map(|head| head.split(']').next())
+                    .map(|head| head.trim())
+                    .map(|head| head.strip_prefix("profile ").map_or(head, str::trim))
+                    .any(|name| name == self.name)
+            })
+        };
+        if !self.asked || files.iter().any(|path| has(&path)) {
+            return Ok(());
+        }
+        let places: Vec<String> = files
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        let places = match places.is_empty() {
+            true => "any file: there is neither ~/.aws/config nor ~/.aws/credentials, nor what AWS_CONFIG_FILE names"
+                .to_owned(),
+            false => places.join(" or "),
+        };
+        Err(object_store::Error::Generic {
+            store: "S3",
+            source: format!("the AWS profile {} is not in {places}", self.name).into(),
+        })
+    }
+
     /// Its credentials. Where the default profile has none, those of `otherwise` are used.
     pub(super) fn credentials(
         &self,

@@ -101,10 +101,7 @@ fn connect(place: &Bucket, settings: &Settings) -> Result<Connected> {
         }
     }
     if let Some(endpoint) = endpoint {
-        // An address that says http is meant so.
-        if endpoint.starts_with("http://") {
-            client.allow_http();
-        }
+        client.meet(&url, settings, "aws", &endpoint)?;
         builder = builder.with_endpoint(match is_virtual(settings) {
             true => with_bucket(&endpoint, bucket),
             false => endpoint,
@@ -206,6 +203,7 @@ fn credentials(
     let client = ReqwestConnector::default().connect(&sent.clone().with_allow_http(true))?;
     let mut out = Arc::clone(found);
     if let Some(profile) = profile {
+        profile.check()?;
         out = profile.credentials(client.clone(), region, out);
     }
     if let Some(arn) = role {

@@ -30,9 +30,36 @@ pub(super) fn without_secrets(text: &str) -> String {
         rest = after;
     }
     out.push_str(rest);
-    ELEMENTS
+    let out = ELEMENTS
         .iter()
-        .fold(out, |text, name| without_element(&text, name))
+        .fold(out, |text, name| without_element(&text, name));
+    PARTS
+        .iter()
+        .fold(out, |text, part| without_part(&text, part))
+}
+
+/// Parts of a signed request's head, which servers may repeat in their messages.
+const PARTS: [&str; 4] = [
+    "Credential=",
+    "Signature=",
+    "X-Amz-Security-Token=",
+    "x-amz-security-token:",
+];
+
+fn without_part(text: &str, part: &str) -> String {
+    let mut pieces = text.split(part);
+    let mut out = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let end = piece
+            .find(|c: char| {
+                matches!(c, ',' | '&' | ';' | '<' | '"' | '\'' | ')') || c.is_whitespace()
+            })
+            .unwrap_or(piece.len());
+        out.push_str(part);
+        out.push('…');
+        out.push_str(&piece[end..]);
+    }
+    out
 }
 
 /// Elements of S3's error documents that repeat what the client has sent.
@@ -74,6 +101,12 @@ mod tests {
             "error sending request for url (http://h/c/x?…): \"https://h/?…\" closed"
         );
         assert_eq!(without_secrets("no address"), "no address");
+        assert_eq!(
+            without_secrets(
+                "AWS4-HMAC-SHA256 Credential=AK/2/s3, SignedHeaders=host, Signature=abc is wrong"
+            ),
+            "AWS4-HMAC-SHA256 Credential=…, SignedHeaders=host, Signature=… is wrong"
+        );
         assert_eq!(
             without_secrets("proxy http://me:pw@h:1/x and abfss://c@a.dfs/t"),
             "proxy http://…@h:1/x and abfss://c@a.dfs/t"

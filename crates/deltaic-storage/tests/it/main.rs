@@ -1,6 +1,7 @@
 //! The storage crate from outside: its contract on every backend, names, races between processes, faults.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod cases;
 mod contract;
 mod errors;
 mod faults;

@@ -41,6 +41,8 @@ pub struct Odd {
     pub alive: Arc<Fuse>,
     pub requests: AtomicUsize,
     pub puts: Mutex<Vec<String>>,
+    /// Listings that are to begin after a key are empty, as OneLake's are.
+    pub nothing_after_a_key: bool,
     /// Keys that are being created.
     busy: Mutex<HashMap<Path, usize>>,
 }
@@ -53,6 +55,7 @@ impl Odd {
             alive: Arc::new(Fuse::endless()),
             requests: AtomicUsize::new(0),
             puts: Mutex::default(),
+            nothing_after_a_key: false,
             busy: Mutex::default(),
         }
     }
@@ -217,6 +220,17 @@ impl ObjectStore for Odd {
                 .boxed()
             }
             _ => stream::iter([Err(gone())]).boxed(),
+        }
+    }
+
+    fn list_with_offset(
+        &self,
+        prefix: Option<&Path>,
+        offset: &Path,
+    ) -> BoxStream<'static, Result<ObjectMeta>> {
+        match self.nothing_after_a_key {
+            true => stream::empty().boxed(),
+            false => self.inner.list_with_offset(prefix, offset),
         }
     }
 

@@ -184,7 +184,12 @@ fn other_web_addresses_are_refused_and_signatures_are_not_repeated() {
 
 #[test]
 fn credentials_in_a_location_are_refused_and_not_repeated() {
-    for location in ["s3://AKID:SECRET@b/t", "s3a://AKID:SEC@RET@b/t"] {
+    for location in [
+        "s3://AKID:SECRET@b/t",
+        "s3a://AKID:SEC@RET@b/t",
+        "s3://AKID:SEC/RET@b/t",
+        "s3://AKID:SECRET",
+    ] {
         let error = TableRoot::parse(location).unwrap_err();
         let told = format!("{error:?} {error} {:?} {:?}", error.path(), error.hint());
         assert!(!told.contains("SEC") && !told.contains("RET"), "{told}");
