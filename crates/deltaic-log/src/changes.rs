@@ -93,7 +93,7 @@ impl ChangeFeed {
     /// The feed from `start` to `end`, both inclusive; no end means the newest version, which `latest` is.
     ///
     /// # Errors
-    /// `DELTA_VERSION_NOT_FOUND` where the first version cannot be read any more; a log that cannot be read.
+    /// `DELTA_INVALID_CDC_RANGE`; `DELTA_VERSION_NOT_FOUND` where the first version cannot be read; a log that cannot be read.
     pub async fn open(
         latest: &Snapshot,
         start: Version,
@@ -101,6 +101,11 @@ impl ChangeFeed {
         options: ChangeOptions,
     ) -> Result<ChangeFeed> {
         let end = end.unwrap_or(latest.version());
+        if end < start {
+            return Err(DeltaError::new("DELTA_INVALID_CDC_RANGE")
+                .param("start", start)
+                .param("end", end));
+        }
         let last = end.min(latest.version());
         let first = latest.at_version(start).await?;
         let mut at_end = None;

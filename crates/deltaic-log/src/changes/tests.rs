@@ -256,6 +256,10 @@ async fn the_feed_must_have_been_on_in_every_version_that_is_read() {
             read(&feed).await
         }
     };
+    let backwards = ChangeFeed::open(&latest, 2, Some(1), ChangeOptions::default()).await;
+    assert_eq!(text(backwards), "DELTA_INVALID_CDC_RANGE");
+    let unknown = ChangeFeed::open(&latest, 7, Some(8), ChangeOptions::default()).await;
+    assert_eq!(text(unknown), "DELTA_VERSION_NOT_FOUND");
     assert_eq!(at(0, None).await, "DELTA_MISSING_CHANGE_DATA 0");
     assert_eq!(at(1, Some(2)).await, "[(1, 0), (2, 1)]");
     assert_eq!(at(1, Some(9)).await, "DELTA_MISSING_CHANGE_DATA 3");
