@@ -1,6 +1,8 @@
 //! INSERT: appending rows, and overwriting a table, some of its partitions, or the rows that satisfy a condition
 //! (operation `WRITE`).
 
+mod matching;
+
 use std::sync::Arc;
 
 use datafusion::common::TableReference;
@@ -19,15 +21,17 @@ use deltaic_storage::TableStore;
 
 use crate::context::{Prepared, Rows, WriteContext, WriteReport};
 use crate::dml::changes::{ChangedTable, write_insertions};
-use crate::dml::delete::deletion;
+use crate::dml::delete::{Deletion, deletion};
 use crate::dml::target::DmlTarget;
 use crate::error::Classed;
-use crate::provider::DeltaTableProvider;
+use crate::provider::{DeltaTableProvider, mapping_mode};
 use crate::scan::build::partition_values;
 use crate::scan::predicate::value_of;
 use crate::write::checks::{Check, WriteChecks};
 use crate::write::identity::{IdentityColumn, with_marks};
 use crate::write::job::{WriteOutput, commit_written};
+
+use matching::NewRows;
 
 /// The table as it will be, where a write changes its schema or properties.
 #[derive(Debug, Clone)]
@@ -82,6 +86,8 @@ pub enum OverwriteScope {
     DynamicPartitions,
     /// The rows that satisfy a condition; new rows must satisfy it too.
     Where(ReplaceWhere),
+    /// The rows that are equal to a new row in all of these columns, named as in the schema. Null equals nothing.
+    Using(Vec<String>),
 }
 
 /// The condition of a partial overwrite.
@@ -202,6 +208,9 @@ pub async fn overwrite(
         OverwriteScope::Where(condition) => {
             operation = operation.text_parameter("predicate", &condition.text)
         }
+        OverwriteScope::Using(columns) => {
+            operation = operation.text_parameter("replaceUsingCols", columns.join(","));
+        }
         OverwriteScope::DynamicPartitions
             if !partitions.is_empty() && ctx.tells_dynamic_overwrite =>
         {
@@ -244,50 +253,91 @@ pub async fn overwrite(
         }
         OverwriteScope::Where(condition) => {
             let target = DmlTarget::new(ctx, snapshot, condition.qualifier.clone())?;
-            let deletion =
-                deletion(ctx, &target, Some(&condition.predicate), &mut transaction).await?;
-            // A commit with files of changes is read from those alone, so the new rows must be in them too.
-            let is_recorded = |action: &&Action| matches!(action, Action::Cdc(_));
-            let mut change_files = deletion.actions.iter().filter(is_recorded).count();
-            if change_files > 0 && !output.files.is_empty() {
-                let table = ChangedTable {
-                    store: snapshot.store(),
-                    config: &config,
-                    schema: &schema,
-                    partition_columns: &partitions,
-                };
-                let insertions = write_insertions(ctx, &table, &output.files).await?;
-                change_files += insertions.len();
-                transaction.stage_all(insertions);
-            }
-            let replaced = Replaced {
-                deleted_rows: deletion.deleted_rows,
-                copied_rows: deletion.copied_rows,
-                change_files,
-            };
-            let removed = deletion.removed_files;
-            let bytes = deletion.removed_bytes;
-            transaction
-                .operation_mut()
-                .set_metric("numRemovedFiles", removed);
-            transaction
-                .operation_mut()
-                .set_metric("numRemovedBytes", bytes);
-            transaction.stage_all(deletion.actions);
-            let report = finish(
-                ctx,
-                snapshot.store(),
-                transaction,
-                output,
-                Removal::Rows(replaced),
-            )
-            .await?;
-            Ok(WriteReport {
-                removed_files: removed,
-                ..report
-            })
+            let new = new_rows(ctx, snapshot, &schema, &partitions, &output)?;
+            let predicate = &condition.predicate;
+            let taken = taken(ctx, &target, &config, predicate, new, &mut transaction).await?;
+            replace_rows(ctx, &target, taken, transaction, output).await
+        }
+        OverwriteScope::Using(columns) => {
+            let target = DmlTarget::new(ctx, snapshot, None)?;
+            let new = new_rows(ctx, snapshot, &schema, &partitions, &output)?;
+            let agreeing = matching::equal_to_new(&new, &columns)?;
+            let taken = taken(ctx, &target, &config, &agreeing, new, &mut transaction).await?;
+            replace_rows(ctx, &target, taken, transaction, output).await
         }
     }
+}
+
+fn new_rows<'a>(
+    ctx: &'a WriteContext<'_>,
+    snapshot: &'a Snapshot,
+    schema: &'a StructType,
+    partition_columns: &'a [String],
+    output: &'a WriteOutput,
+) -> Result<NewRows<'a>> {
+    Ok(NewRows {
+        store: snapshot.store(),
+        schema,
+        partition_columns,
+        mode: mapping_mode(snapshot)?,
+        zone: &ctx.zone,
+        files: &output.files,
+    })
+}
+
+/// Takes the rows of a condition away. Where that leaves files of changes, the new rows must be among the changes too: the
+/// version is read from those files alone.
+async fn taken(
+    ctx: &WriteContext<'_>,
+    target: &DmlTarget,
+    config: &TableConfig,
+    predicate: &Expr,
+    new: NewRows<'_>,
+    transaction: &mut Transaction,
+) -> Result<Deletion> {
+    let mut taken = deletion(ctx, target, Some(predicate), transaction).await?;
+    let has_changes = taken.actions.iter().any(|a| matches!(a, Action::Cdc(_)));
+    if has_changes && !new.files.is_empty() {
+        let table = ChangedTable {
+            store: new.store,
+            config,
+            schema: new.schema,
+            partition_columns: new.partition_columns,
+        };
+        let inserted = write_insertions(ctx, &table, new.files).await?;
+        taken.actions.extend(inserted);
+    }
+    Ok(taken)
+}
+
+/// Commits the new rows with what was taken away for them.
+async fn replace_rows(
+    ctx: &WriteContext<'_>,
+    target: &DmlTarget,
+    taken: Deletion,
+    mut transaction: Transaction,
+    output: WriteOutput,
+) -> Result<WriteReport> {
+    let replaced = Replaced {
+        deleted_rows: taken.deleted_rows,
+        copied_rows: taken.copied_rows,
+        change_files: taken
+            .actions
+            .iter()
+            .filter(|action| matches!(action, Action::Cdc(_)))
+            .count(),
+    };
+    let removed = taken.removed_files;
+    let operation = transaction.operation_mut();
+    operation.set_metric("numRemovedFiles", removed);
+    operation.set_metric("numRemovedBytes", taken.removed_bytes);
+    transaction.stage_all(taken.actions);
+    let store = target.snapshot.store();
+    let report = finish(ctx, store, transaction, output, Removal::Rows(replaced)).await?;
+    Ok(WriteReport {
+        removed_files: removed,
+        ..report
+    })
 }
 
 struct Replaced {

@@ -15,7 +15,7 @@ use crate::resolve::{self, DeltaTable, Target};
 use crate::result::SqlResult;
 
 use super::insert_rows::{self, Destination};
-use super::{constraints, create_parquet};
+use super::{constraints, create_parquet, replace_using};
 
 /// `INSERT`.
 pub(super) async fn insert(cx: &Context, insert: &Insert) -> Result<SqlResult> {
@@ -94,8 +94,9 @@ async fn scope_of(
     let condition = match &insert.mode {
         InsertMode::Into => return Ok(None),
         InsertMode::ReplaceWhere(condition) => condition.clone(),
-        InsertMode::ReplaceUsing(_) => {
-            return Err(DeltaError::not_supported_yet("INSERT INTO … REPLACE USING"));
+        InsertMode::ReplaceUsing(columns) => {
+            let columns = replace_using::columns(cx, insert, columns, &destination.schema).await?;
+            return Ok(Some(OverwriteScope::Using(columns)));
         }
         InsertMode::ReplaceOn(_) => {
             return Err(DeltaError::not_supported_yet("INSERT INTO … REPLACE ON"));

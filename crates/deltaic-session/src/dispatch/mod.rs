@@ -22,6 +22,7 @@ mod new_table;
 mod properties;
 mod query;
 mod repair;
+mod replace_using;
 mod settings;
 mod show;
 mod views;

@@ -45,6 +45,91 @@ async fn insert_finds_its_columns_by_position_list_and_name() {
 }
 
 #[tokio::test]
+async fn replace_using_takes_the_rows_away_that_a_new_row_stands_for() {
+    for vectors in [true, false] {
+        let w = Warehouse::new();
+        w.ok(&format!(
+            "CREATE TABLE t (id INT, k STRING, f DOUBLE, v STRING) PARTITIONED BY (k) \
+             TBLPROPERTIES ('delta.enableDeletionVectors' = '{vectors}')"
+        ))
+        .await;
+        w.all(&[
+            "INSERT INTO t VALUES (1,'a',0.0,'old'),(2,'a',1,'old'),(2,'b',1,'old'),(NULL,'a',2,'old'),(5,'c',3,'old')",
+            "INSERT INTO t REPLACE USING (ID) SELECT * FROM VALUES (2,'z',9.0D,'new'),(2,'z',8,'new'),(NULL,'n',7,'new'),(7,'n',6,'new') \
+             AS s(id, k, f, v)",
+        ])
+        .await;
+        let rows = "SELECT id, k, v FROM t ORDER BY id NULLS LAST, k, v";
+        let after = json!([
+            [1, "a", "old"],
+            [2, "z", "new"],
+            [2, "z", "new"],
+            [5, "c", "old"],
+            [7, "n", "new"],
+            [null, "a", "old"],
+            [null, "n", "new"]
+        ]);
+        assert_eq!(w.rows(rows).await, after);
+        // The table itself as the source; two columns, one of them by which the table is partitioned; the two zeros.
+        w.all(&[
+            "INSERT INTO t REPLACE USING (k, id) SELECT id, k, f, 'again' AS v FROM t WHERE id = 2",
+            "INSERT INTO t BY NAME REPLACE USING (f) SELECT 'zero' AS v, 11 AS id, -0.0D AS f, 'q' AS k",
+        ])
+        .await;
+        assert_eq!(
+            w.rows("SELECT id, v FROM t WHERE id IN (1, 2, 11) ORDER BY id")
+                .await,
+            json!([[2, "again"], [2, "again"], [11, "zero"]])
+        );
+        let history = w.rows("DESCRIBE HISTORY t LIMIT 1").await;
+        assert_eq!(history[0][4], json!("WRITE"));
+        for (sql, class) in [
+            (
+                "INSERT INTO t REPLACE USING (nothing) SELECT 1 AS id, 'a' AS k, 1D AS f, 'x' AS v",
+                "UNRESOLVED_INSERT_REPLACE_USING_COLUMN",
+            ),
+            (
+                "INSERT INTO t REPLACE USING (id) VALUES (1, 'a', 1, 'x')",
+                "UNRESOLVED_INSERT_REPLACE_USING_COLUMN",
+            ),
+            (
+                "INSERT INTO t REPLACE USING (id) SELECT 'a' AS k, 1 AS id, 1D AS f, 'x' AS v",
+                "INSERT_REPLACE_USING_DISALLOW_MISALIGNED_COLUMNS",
+            ),
+        ] {
+            assert_eq!(w.class(sql).await, class, "{sql}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_change_feed_of_a_replacement_has_the_new_rows_too() {
+    let w = Warehouse::new();
+    w.all(&[
+        "CREATE TABLE t (id INT, v STRING) TBLPROPERTIES \
+         ('delta.enableChangeDataFeed' = 'true', 'delta.enableDeletionVectors' = 'false')",
+        "INSERT INTO t VALUES (1, 'old'), (2, 'old'), (3, 'old')",
+        "INSERT INTO t REPLACE USING (id) SELECT 2 AS id, 'new' AS v",
+    ])
+    .await;
+    let changes = format!(
+        "SELECT id, v, _change_type FROM parquet.`{}` ORDER BY v",
+        w.path("t/_change_data")
+    );
+    assert_eq!(
+        w.rows(&changes).await,
+        json!([[2, "new", "insert"], [2, "old", "delete"]])
+    );
+    w.ok("INSERT INTO t REPLACE WHERE id = 3 VALUES (3, 'other')")
+        .await;
+    assert_eq!(
+        w.rows(&changes.replace("ORDER BY", "WHERE id = 3 ORDER BY"))
+            .await,
+        json!([[3, "old", "delete"], [3, "other", "insert"]])
+    );
+}
+
+#[tokio::test]
 async fn overwrite_replaces_the_table_a_partition_or_what_satisfies_a_condition() {
     let w = Warehouse::new();
     w.all(&[
@@ -161,7 +246,7 @@ async fn what_comes_later_says_so() {
     for sql in [
         "OPTIMIZE t",
         "REORG TABLE t APPLY (PURGE)",
-        "CREATE TABLE c SHALLOW CLONE t",
+        "INSERT INTO t REPLACE ON id = 1 SELECT 1 AS id",
     ] {
         let error = w.fails(sql).await;
         assert!(error.text().contains("not supported yet"), "{sql}: {error}");
