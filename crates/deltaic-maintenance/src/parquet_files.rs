@@ -18,6 +18,8 @@ use futures::{StreamExt, TryStreamExt, stream};
 
 use crate::vacuum::nested_table_of;
 
+pub use footer::columns;
+
 /// What is known of the table beside its files.
 #[derive(Debug, Clone)]
 pub struct FilesOptions {

@@ -1,11 +1,10 @@
 //! The schema of a folder of Parquet files: the columns of its first file, and partition columns from folder names.
 
-use deltaic_log::arrow_schema::from_arrow;
+use deltaic_maintenance::parquet_files;
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::schema::{DataType, StructField, StructType};
 use deltaic_protocol::timestamp::{parse_date, parse_timestamp_ntz};
 use deltaic_storage::{TableStore, decode_uri_path};
-use parquet::arrow::parquet_to_arrow_schema;
 
 use super::listing::{data_files, folders};
 use crate::error::unwrap;
@@ -29,10 +28,8 @@ pub async fn infer_schema(store: &TableStore) -> Result<(StructType, Vec<String>
     let metadata = read_footer(store.object_store(), &path.object_path())
         .await
         .map_err(failed)?;
-    let file = metadata.file_metadata();
-    let arrow =
-        parquet_to_arrow_schema(file.schema_descr(), file.key_value_metadata()).map_err(failed)?;
-    let mut schema = from_arrow(&arrow)?.as_nullable();
+    let mut schema = parquet_files::columns(metadata.file_metadata())
+        .map_err(|error| error.with_path(path.uri()))?;
     let mut columns: Vec<(String, Vec<Option<String>>)> = Vec::new();
     for file in &files {
         for (at, (name, value)) in folders(&decode_uri_path(&file.path)?)

@@ -52,7 +52,11 @@ pub(super) async fn schema(store: &TableStore, entry: &FileMeta) -> Result<Struc
     columns(metadata.file_metadata()).map_err(|error| error.with_path(place(store, entry)))
 }
 
-fn columns(file: &FileMetaData) -> Result<StructType> {
+/// The columns that a footer tells of, all nullable.
+///
+/// # Errors
+/// Types that Delta has no equal for.
+pub fn columns(file: &FileMetaData) -> Result<StructType> {
     let noted = file
         .key_value_metadata()
         .and_then(|pairs| pairs.iter().find(|pair| pair.key == SPARK_SCHEMA))

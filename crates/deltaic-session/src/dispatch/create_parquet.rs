@@ -95,6 +95,49 @@ pub(super) async fn make(cx: &Context, new: NewTable) -> Result<SqlResult> {
     Ok(SqlResult::empty())
 }
 
+/// Delta has classes of its own for rows with too few or too many columns; other tables have Spark's.
+async fn arity(cx: &Context, insert: &Insert, to: &Destination, error: DeltaError) -> DeltaError {
+    let (class, reason) = match error.class() {
+        Some("DELTA_INSERT_COLUMN_ARITY_MISMATCH") => (
+            "INSERT_COLUMN_ARITY_MISMATCH.NOT_ENOUGH_DATA_COLUMNS",
+            "not enough data columns",
+        ),
+        Some("DELTA_METADATA_MISMATCH") => (
+            "INSERT_COLUMN_ARITY_MISMATCH.TOO_MANY_DATA_COLUMNS",
+            "too many data columns",
+        ),
+        _ => return error,
+    };
+    let Ok(query) = crate::analysis::query(cx, &insert.source).await else {
+        return error;
+    };
+    let list = |names: Vec<&str>| {
+        let quoted: Vec<String> = names.iter().map(|name| errors::quoted(&[name])).collect();
+        quoted.join(", ")
+    };
+    let table = list(to.schema.names().collect());
+    let data = list(query.schema.names().collect());
+    let fixed: Vec<&str> = insert
+        .partition
+        .iter()
+        .filter(|(_, value)| value.is_some())
+        .map(|(column, _)| column.value.as_str())
+        .collect();
+    let name = errors::quoted(&to.qualifier);
+    if fixed.is_empty() {
+        return DeltaError::new(class)
+            .param("tableName", name)
+            .param("tableColumns", table)
+            .param("dataColumns", data);
+    }
+    DeltaError::new("INSERT_PARTITION_COLUMN_ARITY_MISMATCH")
+        .param("tableName", name)
+        .param("reason", reason)
+        .param("tableColumns", table)
+        .param("staticPartCols", list(fixed))
+        .param("dataColumns", data)
+}
+
 /// `INSERT` into a Parquet table.
 pub(super) async fn insert(
     cx: &Context,
@@ -111,7 +154,10 @@ pub(super) async fn insert(
         profile: cx.profile(),
         widen: false,
     };
-    let shaped = insert_rows::shape(cx, insert, &destination).await?;
+    let shaped = match insert_rows::shape(cx, insert, &destination).await {
+        Ok(shaped) => shaped,
+        Err(error) => return Err(arity(cx, insert, &destination, error).await),
+    };
     let dynamic = cx.dynamic_overwrite();
     let mode = match insert.mode {
         InsertMode::Into => ParquetWrite::Append,

@@ -198,3 +198,25 @@ async fn entries_of_files_that_are_gone_leave_the_log() {
         "TABLE_OR_VIEW_NOT_FOUND"
     );
 }
+
+#[tokio::test]
+async fn rows_of_another_number_of_columns_are_refused_in_sparks_words() {
+    let w = parquet().await;
+    for (sql, class) in [
+        (
+            "INSERT INTO p VALUES (1, 'a')",
+            "INSERT_COLUMN_ARITY_MISMATCH.NOT_ENOUGH_DATA_COLUMNS",
+        ),
+        (
+            "INSERT INTO p VALUES (1, 'a', 'b', 'c')",
+            "INSERT_COLUMN_ARITY_MISMATCH.TOO_MANY_DATA_COLUMNS",
+        ),
+        (
+            "INSERT INTO p PARTITION (part = 'x') VALUES (1)",
+            "INSERT_PARTITION_COLUMN_ARITY_MISMATCH",
+        ),
+    ] {
+        assert_eq!(w.class(sql).await, class, "{sql}");
+    }
+    assert_eq!(w.rows("SELECT count(*) FROM p").await, json!([[4]]));
+}
