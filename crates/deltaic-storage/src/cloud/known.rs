@@ -116,8 +116,14 @@ mod tests {
                 && !name.contains(|c: char| c.is_uppercase() || c.is_whitespace())
                 && !name.starts_with(['.', '…']);
             let name = name.split(['=', '…']).next().unwrap_or_default();
-            // Settings inside of AWS's files.
-            let of_files = ["credential_process", "role_arn", "endpoint_url"].contains(&name);
+            // Settings inside of AWS's files, and a value.
+            let of_files = [
+                "credential_process",
+                "role_arn",
+                "endpoint_url",
+                "delta_log",
+            ]
+            .contains(&name);
             if is_name && !of_files && !name.ends_with('_') {
                 assert!(is_known_option(name), "{name}");
                 seen += 1;

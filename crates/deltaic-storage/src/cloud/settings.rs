@@ -147,7 +147,7 @@ impl Settings {
     /// cannot be known: it may stand under a wrong name.
     pub(super) fn hide(&self, text: &str) -> String {
         let told = |name: &str| {
-            ["endpoint", "region", "account_name", "home", "userprofile"]
+            ["endpoint", "region", "account_name", "home", "profile"]
                 .iter()
                 .any(|word| name.contains(word))
         };
