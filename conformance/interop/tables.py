@@ -12,6 +12,10 @@ class Table:
     statements: list[str]
     # Why delta-rs is not asked; None when it is.
     not_for_delta_rs: str | None = None
+    # More queries that both answer, `{t}` the table by its path.
+    queries: list[str] = field(default_factory=list)
+    # Why Spark does not write it; None when it does.
+    not_by_spark: str | None = None
     # Versions that can not be read any more, because VACUUM took their files.
     lost_versions: list[int] = field(default_factory=list)
 
@@ -149,6 +153,100 @@ TABLES = [
         "DELETE FROM checkpointed WHERE id = 2",
         *[f"INSERT INTO checkpointed VALUES ({n}, 'row {n}')" for n in range(6, 9)],
     ]),
+    Table("feature_changes", [
+        """CREATE TABLE feature_changes (id INT, p STRING) USING delta PARTITIONED BY (p)
+           TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true', 'delta.enableDeletionVectors' = 'false')""",
+        "INSERT INTO feature_changes VALUES (1, 'a'), (2, 'b'), (3, NULL)",
+        "UPDATE feature_changes SET id = id + 10 WHERE p = 'a' OR id = 3",
+        "DELETE FROM feature_changes WHERE id = 2",
+        "INSERT OVERWRITE feature_changes VALUES (7, 'z')",
+    ], queries=[
+        "SELECT id, p, _change_type, _commit_version, _commit_timestamp FROM table_changes_by_path('{path}', 0)",
+        "SELECT id, _change_type FROM table_changes_by_path('{path}', 2, 3)",
+    ]),
+    Table("feature_changes_of_vectors", [
+        """CREATE TABLE feature_changes_of_vectors (id INT, w STRING) USING delta
+           TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true', 'delta.enableDeletionVectors' = 'true')""",
+        f"INSERT INTO feature_changes_of_vectors VALUES {FIVE}",
+        "DELETE FROM feature_changes_of_vectors WHERE id = 2",
+        "UPDATE feature_changes_of_vectors SET w = 'new' WHERE id > 3",
+        "RESTORE TABLE feature_changes_of_vectors TO VERSION AS OF 2",
+    ], NO_VECTORS, queries=["SELECT * FROM table_changes_by_path('{path}', 0)"]),
+    Table("feature_row_tracking", [
+        """CREATE TABLE feature_row_tracking (id INT, word STRING) USING delta
+           TBLPROPERTIES ('delta.enableRowTracking' = 'true', 'delta.enableDeletionVectors' = 'false')""",
+        f"INSERT INTO feature_row_tracking VALUES {FIVE}",
+        "UPDATE feature_row_tracking SET word = 'u' WHERE id = 3",
+        "DELETE FROM feature_row_tracking WHERE id = 1",
+        "INSERT INTO feature_row_tracking VALUES (9, 'nine')",
+    ]),
+    Table("feature_clustered", [
+        "CREATE TABLE feature_clustered (id INT, word STRING) USING delta CLUSTER BY (id)",
+        f"INSERT INTO feature_clustered VALUES {FIVE}",
+        "ALTER TABLE feature_clustered CLUSTER BY (word)",
+        "INSERT INTO feature_clustered VALUES (6, 'six')",
+    ], NO_VECTORS),
+    Table("feature_variants", [
+        "CREATE TABLE feature_variants (id INT, v VARIANT) USING delta TBLPROPERTIES ('delta.enableDeletionVectors' = 'false')",
+        """INSERT INTO feature_variants SELECT 1, parse_json('{"b": [1, 2.75, true, null, "x"], "a": {"c": 12345678901}}')""",
+        "INSERT INTO feature_variants VALUES (2, NULL)",
+        "INSERT INTO feature_variants SELECT 3, CAST('text' AS VARIANT)",
+        "DELETE FROM feature_variants WHERE id = 2",
+    ], "it reads no variants", queries=["SELECT id, to_json(v), schema_of_variant(v) FROM {t}"]),
+    Table("feature_v2_checkpoints", [
+        """CREATE TABLE feature_v2_checkpoints (id INT, p STRING) USING delta PARTITIONED BY (p)
+           TBLPROPERTIES ('delta.checkpointPolicy' = 'v2', 'delta.checkpointInterval' = '2')""",
+        *[f"INSERT INTO feature_v2_checkpoints VALUES ({n}, 'p{n % 2}')" for n in range(1, 6)],
+        "DELETE FROM feature_v2_checkpoints WHERE id = 3",
+    ], "it reads no deletion vectors"),
+    Table("feature_commit_times", [
+        """CREATE TABLE feature_commit_times (id INT) USING delta
+           TBLPROPERTIES ('delta.enableInCommitTimestamps' = 'true', 'delta.enableDeletionVectors' = 'false')""",
+        "INSERT INTO feature_commit_times VALUES (1)",
+        "INSERT INTO feature_commit_times VALUES (2)",
+    ]),
+    Table("feature_checks", [
+        "CREATE TABLE feature_checks (id INT NOT NULL, word STRING) USING delta TBLPROPERTIES ('delta.enableDeletionVectors' = 'false')",
+        "ALTER TABLE feature_checks ADD CONSTRAINT positive CHECK (id > 0)",
+        f"INSERT INTO feature_checks VALUES {FIVE}",
+    ]),
+    Table("feature_widened", [
+        """CREATE TABLE feature_widened (id SMALLINT, f FLOAT) USING delta
+           TBLPROPERTIES ('delta.enableTypeWidening' = 'true', 'delta.enableDeletionVectors' = 'false')""",
+        "INSERT INTO feature_widened VALUES (1, 1.5), (2, NULL)",
+        "ALTER TABLE feature_widened ALTER COLUMN id TYPE BIGINT",
+        "ALTER TABLE feature_widened ALTER COLUMN f TYPE DOUBLE",
+        "INSERT INTO feature_widened VALUES (3000000000, 2.25)",
+        "UPDATE feature_widened SET id = id + 1 WHERE f IS NULL",
+    ], "it reads no widened types"),
+    Table("feature_dropped", [
+        f"CREATE TABLE feature_dropped (id INT, word STRING) USING delta {VECTORS}",
+        f"INSERT INTO feature_dropped VALUES {FIVE}",
+        "DELETE FROM feature_dropped WHERE id = 2",
+        "ALTER TABLE feature_dropped DROP FEATURE deletionVectors",
+        "INSERT INTO feature_dropped VALUES (8, 'eight')",
+    ], "it does not know protected checkpoints"),
+    Table("feature_clone", [
+        f"CREATE TABLE feature_clone_source (id INT, word STRING) USING delta {VECTORS}",
+        f"INSERT INTO feature_clone_source VALUES {FIVE}",
+        "DELETE FROM feature_clone_source WHERE id = 4",
+        "CREATE TABLE feature_clone SHALLOW CLONE feature_clone_source",
+        "INSERT INTO feature_clone VALUES (6, 'six')",
+        "DELETE FROM feature_clone WHERE id = 1",
+    ], "it reads no absolute paths"),
+    Table("feature_converted", [
+        "CREATE TABLE feature_converted (id BIGINT, word STRING, p INT, q STRING, d DATE) USING parquet PARTITIONED BY (p, q, d)",
+        """INSERT INTO feature_converted VALUES (1, 'one', 1, 'a b', DATE '2024-01-01'), (2, NULL, 2, NULL, NULL),
+           (3, 'three', NULL, 'x=y', NULL)""",
+        "CONVERT TO DELTA feature_converted",
+        "INSERT INTO feature_converted VALUES (4, 'four', 4, NULL, NULL)",
+        "DELETE FROM feature_converted WHERE q IS NULL AND id = 2",
+    ], "it takes no -1 for the version that a commit has read, which is what the reference writes"),
+    Table("feature_identity", [
+        "CREATE TABLE feature_identity (id BIGINT GENERATED ALWAYS AS IDENTITY (START WITH 10 INCREMENT BY 5), w STRING) USING delta",
+        "INSERT INTO feature_identity (w) VALUES ('a'), ('b')",
+        "INSERT INTO feature_identity (w) SELECT 'c'",
+    ], "it writes no deletion vectors", not_by_spark="its SQL takes no identity columns"),
     Table("checkpointed_vectors", [
         """CREATE TABLE checkpointed_vectors (id INT, p STRING) USING delta PARTITIONED BY (p)
            TBLPROPERTIES ('delta.checkpointInterval' = '2', 'delta.enableDeletionVectors' = 'true')""",
@@ -166,5 +264,16 @@ CONTINUED = {
     "odd_partitions": ["DELETE FROM {t} WHERE p = 'ü €'", "INSERT INTO {t} VALUES (50, 'a b', NULL)"],
     "mapped_by_name": ["INSERT INTO {t} SELECT id + 50, `a b`, `x,y;{{}}()` FROM {t}", "DELETE FROM {t} WHERE id = 2"],
     "checkpointed": ["INSERT INTO {t} VALUES (77, 'continued')", "DELETE FROM {t} WHERE id = 1"],
+    "feature_row_tracking": ["UPDATE {t} SET word = 'v' WHERE id > 3", "DELETE FROM {t} WHERE id = 4"],
+    "feature_clustered": ["INSERT INTO {t} VALUES (60, 'sixty')"],
+    "feature_variants": ["INSERT INTO {t} SELECT 4, parse_json('[1, {{}}]')", "UPDATE {t} SET v = parse_json('0') WHERE id = 1"],
+    "feature_v2_checkpoints": ["INSERT INTO {t} VALUES (70, 'p0')", "DELETE FROM {t} WHERE id = 1", "INSERT INTO {t} VALUES (71, NULL)"],
+    "feature_commit_times": ["INSERT INTO {t} VALUES (3)"],
+    "feature_checks": ["INSERT INTO {t} VALUES (9, 'nine')"],
+    "feature_widened": ["INSERT INTO {t} VALUES (4000000000, 0.1)"],
+    "feature_changes": ["UPDATE {t} SET id = 8 WHERE id = 7", "DELETE FROM {t} WHERE id = 8"],
+    "feature_changes_of_vectors": ["DELETE FROM {t} WHERE id = 1"],
+    "feature_clone": ["INSERT INTO {t} VALUES (61, 'more')", "DELETE FROM {t} WHERE id = 5"],
+    "feature_identity": ["INSERT INTO {t} (w) VALUES ('d')"],
     "restored": ["RESTORE TABLE {t} TO VERSION AS OF 1"],
 }

@@ -360,6 +360,14 @@ impl Snapshot {
         }
     }
 
+    /// When the file of this version's commit was written, whatever time is in it; milliseconds, 0 where the commit is gone.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub async fn modified_ms(&self) -> Result<i64> {
+        Ok(self.anchor().await?.map_or(0, |file| file.modified_ms))
+    }
+
     /// The in-commit timestamp of this version, where the table keeps them.
     ///
     /// # Errors

@@ -25,7 +25,7 @@ pub async fn report(snapshot: &Snapshot, name: Option<String>) -> Result<DetailR
         description: metadata.description.clone(),
         location: snapshot.store().root().to_string(),
         created_at_ms: metadata.created_time,
-        last_modified_ms: Some(snapshot.commit_timestamp().await?),
+        last_modified_ms: Some(snapshot.modified_ms().await?),
         partition_columns: metadata.partition_columns.clone(),
         clustering_columns: clustering_columns(snapshot),
         num_files: Some(summary.num_files),

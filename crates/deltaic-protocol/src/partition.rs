@@ -42,14 +42,16 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// Reads a value of the log. Null and the empty text are null for every type. A timestamp without zone is read in `zone`. Fails
-    /// with `DELTA_FAILED_CAST_PARTITION_VALUE`.
+    /// Reads a value of the log. Null and the empty text are null for every type. So is the name that folders have for null,
+    /// which the reference's CONVERT writes into the log, but for texts: there it stays what it is, as the reference reads it. A timestamp without zone is read in `zone`. Fails with `DELTA_FAILED_CAST_PARTITION_VALUE`.
     pub fn from_partition_text(
         text: Option<&str>,
         data_type: &DataType,
         zone: &Zone,
     ) -> Result<Scalar> {
-        let Some(text) = text.filter(|text| !text.is_empty()) else {
+        let is_text = matches!(data_type, DataType::String | DataType::Binary);
+        let is_null = |text: &str| text.is_empty() || (text == DEFAULT_PARTITION && !is_text);
+        let Some(text) = text.filter(|text| !is_null(text)) else {
             return Ok(Scalar::Null);
         };
         parse(text, data_type, zone).ok_or_else(|| {

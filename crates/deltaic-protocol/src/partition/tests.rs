@@ -86,6 +86,18 @@ fn the_empty_text_is_null_for_every_type() {
         Scalar::from_partition_text(None, &DataType::Long, &Zone::utc()).unwrap(),
         Scalar::Null
     );
+    // As the reference's CONVERT writes it.
+    let folder = "__HIVE_DEFAULT_PARTITION__";
+    for (data_type, value) in [
+        (DataType::Long, Scalar::Null),
+        (DataType::Date, Scalar::Null),
+        (DataType::String, Scalar::String(folder.to_owned())),
+    ] {
+        assert_eq!(
+            Scalar::from_partition_text(Some(folder), &data_type, &Zone::utc()).unwrap(),
+            value
+        );
+    }
     assert_eq!(
         Scalar::String(String::new())
             .to_partition_text("p")

@@ -109,24 +109,22 @@ pub(super) fn to_delta(operation: &str, place: &str, error: &Error) -> DeltaErro
             .with_hint(BUCKET_HINT);
         }
         Error::NotFound { .. } => return not_found(place).with_hint(BUCKET_HINT),
-        Error::PermissionDenied { .. } if is_unknown(&text, &text) => {
-            (DENIED, WRONG_HINT)
-        }
+        Error::PermissionDenied { .. } if is_unknown(&text, &text) => (DENIED, WRONG_HINT),
         Error::PermissionDenied { .. } => (DENIED, DENIED_HINT),
         Error::Unauthenticated { .. } => (DENIED, WRONG_HINT),
         _ if text.contains("InvalidContentType") => (
             IO,
             "the server does not speak TLS: write http:// before the endpoint if it is meant to be without encryption",
         ),
-        _ if DENIALS.iter().any(|code| text.contains(code)) => (DENIED, DENIED_HINT),
-        _ => refusal(error).map_or(
-            (
+        _ => match refusal(error) {
+            Some(refusal) => of_refusal(refusal),
+            None if DENIALS.iter().any(|code| text.contains(code)) => (DENIED, DENIED_HINT),
+            None => (
                 IO,
                 "check that the endpoint answers, and run the statement again; nothing was committed that DESCRIBE HISTORY \
                  does not show; the option retry_timeout says how long to go on asking",
             ),
-            of_refusal,
-        ),
+        },
     };
     DeltaError::unclassed(java, format!("Failed to {operation} {place}: {text}"))
         .with_kind(ErrorKind::Storage)
