@@ -360,6 +360,10 @@ fn partition_columns(schema: &StructType, wanted: &[String]) -> Result<Vec<Strin
                 .param("name", &field.name)
                 .param("dataType", field.data_type.sql()));
         }
+        if out.contains(&field.name) {
+            return Err(DeltaError::new("COLUMN_ALREADY_EXISTS")
+                .param("columnName", format!("`{}`", name.to_lowercase())));
+        }
         out.push(field.name.clone());
     }
     if !out.is_empty() && out.len() == schema.len() {

@@ -206,6 +206,9 @@ impl ChangeFeed {
             .buffered(CONCURRENCY);
         while let Some((time, actions)) = commits.try_next().await? {
             self.check_commit(time.version, begin.version(), &actions)?;
+            if time.version == begin.version() {
+                self.check_removed(time.version, &actions).await?;
+            }
             take(self.changes(time, actions)?)?;
         }
         self.check_data(begin.metadata(), begin.version())
@@ -261,6 +264,20 @@ impl ChangeFeed {
             }
         }
         Ok(())
+    }
+
+    /// That the rows which the first commit of the range takes away fit the schema: they are of the version before it. In later
+    /// commits that version is in the range itself.
+    async fn check_removed(&self, version: Version, actions: &[Action]) -> Result<()> {
+        let brings_schema = actions.iter().any(|a| matches!(a, Action::Metadata(_)));
+        let removes = actions
+            .iter()
+            .any(|a| matches!(a, Action::Remove(remove) if remove.data_change));
+        if version == 0 || !brings_schema || !removes || self.allow_incompatible {
+            return Ok(());
+        }
+        let before = self.schema.at_version(version - 1).await?;
+        self.check_data(before.metadata(), version - 1)
     }
 
     fn check_recorded(

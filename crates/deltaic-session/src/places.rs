@@ -259,6 +259,11 @@ pub(crate) async fn abandon(store: &TableStore) -> Result<()> {
     files::delete_tree(store, None).await.map(|_| ())
 }
 
+/// Takes away what a dead CREATE left at a claimed place; the marker stays.
+pub(crate) async fn empty(store: &TableStore) -> Result<()> {
+    files::delete_tree(store, Some(CREATING)).await.map(|_| ())
+}
+
 /// Whether any file lies below a root; folders do not count.
 pub(crate) async fn holds_files(store: &TableStore) -> Result<bool> {
     let mut entries = store.data().list("", None);

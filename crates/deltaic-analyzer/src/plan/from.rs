@@ -15,7 +15,7 @@ use crate::node::{Attr, Node};
 use crate::relations::{Constants, Resolved};
 use crate::resolver::{TableRelation, ViewRelation};
 use crate::scope::{Scope, ScopeColumn, char_length};
-use crate::types::{arrow_type, castable, same_type};
+use crate::types::{arrow_type, as_nullable, castable, same_type};
 
 impl Binder<'_> {
     /// All of a FROM clause; one row without columns where there is none.
@@ -220,7 +220,13 @@ impl Binder<'_> {
                 origin: Some(f.name.as_str().into()),
                 char_length: char_length(f),
             };
-            let wanted = arrow_type(&f.data_type);
+            // A source does not vouch for what a type says of NULL inside of it.
+            let relaxed = as_nullable(&f.data_type);
+            let ty = match *field.data_type() == arrow_type(&relaxed) {
+                true => relaxed,
+                false => f.data_type.clone(),
+            };
+            let wanted = arrow_type(&ty);
             if *field.data_type() == wanted {
                 exprs.push(Expr::Column(column));
             } else {
@@ -233,7 +239,7 @@ impl Binder<'_> {
             }
             columns.push(ScopeColumn {
                 attr,
-                ty: f.data_type.clone(),
+                ty,
                 nullable: f.nullable,
                 qualifier: Arc::clone(&qualifier),
                 hidden: false,

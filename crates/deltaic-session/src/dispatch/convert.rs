@@ -66,6 +66,15 @@ async fn convert_files(cx: &Context, statement: &Convert, table: &ParquetTable) 
         .partitioned_by
         .as_ref()
         .map(|definitions| StructType::new(definitions.iter().map(columns::field_of)));
+    let mut seen = std::collections::BTreeSet::new();
+    for name in declared.iter().flat_map(StructType::names) {
+        let name = name.to_lowercase();
+        if seen.contains(&name) {
+            return Err(DeltaError::new("COLUMN_ALREADY_EXISTS")
+                .param("columnName", errors::quoted(&[&name])));
+        }
+        seen.insert(name);
+    }
     if table.record.is_none() {
         check_there(&table.store).await?;
     }

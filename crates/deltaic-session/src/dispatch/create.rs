@@ -382,7 +382,14 @@ async fn begin(cx: &Context, new: &NewTable, name: &ObjectName) -> Result<()> {
     // What a dead process left of a table of this name is replaced.
     cx.unpin(&new.store);
     cx.session.cache().forget(&new.store.root().to_string());
-    let existing = cx.snapshot(&new.store).await?;
+    let mut existing = cx.snapshot(&new.store).await?;
+    if existing.is_some() && new.clone.is_some() {
+        // A clone is no replacement of what is there.
+        places::empty(&new.store).await?;
+        cx.unpin(&new.store);
+        cx.session.cache().forget(&new.store.root().to_string());
+        existing = None;
+    }
     match write(cx, new, existing.as_ref()).await {
         Ok(()) => {
             register(cx, new)?;

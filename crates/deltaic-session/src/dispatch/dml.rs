@@ -154,8 +154,17 @@ async fn changeable(cx: &Context, name: &Name, operation: &str) -> Result<(Delta
 }
 
 fn scope_of(table: &DeltaTable, snapshot: &Snapshot, alias: Option<&Ident>) -> TableScope {
+    // Rows that are read do not vouch for what a type says of NULL inside of it; what is written is checked by itself.
+    let mut schema = snapshot.schema().as_ref().clone();
+    for (field, relaxed) in schema
+        .fields
+        .iter_mut()
+        .zip(snapshot.schema().as_nullable().fields)
+    {
+        field.data_type = relaxed.data_type;
+    }
     TableScope {
-        schema: snapshot.schema().as_ref().clone(),
+        schema,
         qualifier: table.qualifier.clone(),
         alias: alias.map(|alias| alias.value.clone()),
     }

@@ -467,3 +467,38 @@ async fn vacuum_takes_files_of_changes_with_the_others() {
         "FAILED_READ_FILE.FILE_NOT_EXIST"
     );
 }
+
+#[tokio::test]
+async fn rows_that_a_restore_takes_away_fit_the_schema_or_are_refused() {
+    let w = Warehouse::new();
+    w.all(&[
+        "CREATE TABLE t (id BIGINT, q TINYINT) TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true', 'delta.enableTypeWidening' = 'true')",
+        "INSERT INTO t VALUES (1, 1)",
+        "ALTER TABLE t ALTER COLUMN q TYPE SMALLINT",
+        "INSERT INTO t VALUES (2, 30000)",
+        "RESTORE TABLE t TO VERSION AS OF 1",
+    ])
+    .await;
+    for start in [3, 4] {
+        assert_eq!(
+            w.class(&format!("SELECT * FROM table_changes('t', {start}, 4)"))
+                .await,
+            "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_DATA_SCHEMA",
+            "{start}"
+        );
+    }
+    w.all(&[
+        "CREATE TABLE m (id INT, v STRING) TBLPROPERTIES ('delta.columnMapping.mode' = 'name', 'delta.enableChangeDataFeed' = 'true')",
+        "INSERT INTO m VALUES (1, 'a')",
+        "ALTER TABLE m DROP FEATURE columnMapping",
+        "INSERT INTO m VALUES (2, 'b')",
+        "RESTORE TABLE m TO VERSION AS OF 1",
+    ])
+    .await;
+    let newest = w.rows("DESCRIBE HISTORY m LIMIT 1").await[0][0].clone();
+    assert_eq!(
+        w.class(&format!("SELECT * FROM table_changes('m', {newest})"))
+            .await,
+        "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_DATA_SCHEMA"
+    );
+}

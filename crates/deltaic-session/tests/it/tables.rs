@@ -525,3 +525,67 @@ async fn a_managed_table_behind_a_link_is_dropped_as_a_whole() {
     w.ok("CREATE TABLE t (a INT)").await;
     assert_eq!(w.rows("SELECT count(*) FROM t").await, json!([[0]]));
 }
+
+#[tokio::test]
+async fn a_struct_with_a_field_that_is_never_null_is_written_and_read() {
+    let w = Warehouse::new();
+    w.all(&[
+        "CREATE TABLE n (id INT, s STRUCT<a: INT NOT NULL, b: STRUCT<c: INT NOT NULL>>)",
+        "INSERT INTO n VALUES (1, named_struct('a', 1, 'b', named_struct('c', 2))), (2, named_struct('a', 3, 'b', named_struct('c', 4)))",
+    ])
+    .await;
+    assert_eq!(
+        w.rows("SELECT id, s.a, s.b.c FROM n ORDER BY id").await,
+        json!([[1, 1, 2], [2, 3, 4]])
+    );
+    assert_eq!(
+        w.rows("SELECT s FROM n WHERE s.a = 1").await,
+        json!([[{"a": 1, "b": {"c": 2}}]])
+    );
+    w.fails("INSERT INTO n VALUES (3, named_struct('a', NULL, 'b', NULL))")
+        .await;
+    w.all(&[
+        "INSERT INTO n SELECT id + 10, s FROM n",
+        "UPDATE n SET s.a = 5 WHERE id = 1",
+        "DELETE FROM n WHERE s.b.c = 4",
+    ])
+    .await;
+    assert_eq!(
+        w.rows("SELECT id, s.a FROM n ORDER BY id").await,
+        json!([[1, 5], [11, 1]])
+    );
+}
+
+#[tokio::test]
+async fn a_column_partitions_once() {
+    let w = Warehouse::new();
+    for by in ["p, P", "p, p"] {
+        for rest in ["", "AS SELECT 1 AS a, 2 AS b, 3 AS p"] {
+            let columns = if rest.is_empty() {
+                "(a INT, b INT, p INT)"
+            } else {
+                ""
+            };
+            let sql = format!("CREATE TABLE d {columns} USING delta PARTITIONED BY ({by}) {rest}");
+            assert_eq!(w.class(&sql).await, "COLUMN_ALREADY_EXISTS", "{sql}");
+        }
+    }
+    assert!(!w.has("d"));
+}
+
+#[tokio::test]
+async fn a_clone_takes_up_what_a_dead_one_left() {
+    let w = Warehouse::new();
+    w.all(&[
+        "CREATE TABLE s (id INT)",
+        "INSERT INTO s VALUES (1)",
+        "CREATE TABLE c SHALLOW CLONE s",
+    ])
+    .await;
+    let place = w.folder.path().join("k");
+    std::fs::rename(w.folder.path().join("c"), &place).unwrap();
+    std::fs::write(place.join(".creating.deltaic"), w.marker("k")).unwrap();
+    w.ok("CREATE TABLE k SHALLOW CLONE s").await;
+    assert_eq!(w.rows("SELECT * FROM k").await, json!([[1]]));
+    assert!(!w.has("k/.creating.deltaic"));
+}
