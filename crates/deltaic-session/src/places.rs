@@ -10,7 +10,7 @@ use std::fs::File;
 use std::time::{Duration, Instant};
 
 use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
-use deltaic_protocol::file_name::LogFileName;
+use deltaic_protocol::file_name::{self, LogFileName};
 use deltaic_storage::{PutOutcome, TableStore};
 use futures::StreamExt;
 use serde::{Deserialize, Serialize};
@@ -259,9 +259,23 @@ pub(crate) async fn abandon(store: &TableStore) -> Result<()> {
     files::delete_tree(store, None).await.map(|_| ())
 }
 
-/// Takes away what a dead CREATE left at a claimed place; the marker stays.
-pub(crate) async fn empty(store: &TableStore) -> Result<()> {
-    files::delete_tree(store, Some(CREATING)).await.map(|_| ())
+/// Takes the first commit of a dead clone away from a claimed place, which holds no row of its own; false, and nothing is
+/// touched, where that commit is another's or of another kind.
+pub(crate) async fn forget_clone(store: &TableStore) -> Result<bool> {
+    let first = file_name::commit(0);
+    let text = store.log().read(&first).await?;
+    let text = String::from_utf8_lossy(&text);
+    let is_clone = text.lines().any(|line| {
+        let action: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
+        let info = &action["commitInfo"];
+        let ours = info["engineInfo"].as_str();
+        info["operation"] == "CLONE" && ours.is_some_and(|name| name.starts_with("Deltaic/"))
+    });
+    if is_clone {
+        store.log().delete(&file_name::checksum(0)).await?;
+        store.log().delete(&first).await?;
+    }
+    Ok(is_clone)
 }
 
 /// Whether any file lies below a root; folders do not count.

@@ -383,9 +383,8 @@ async fn begin(cx: &Context, new: &NewTable, name: &ObjectName) -> Result<()> {
     cx.unpin(&new.store);
     cx.session.cache().forget(&new.store.root().to_string());
     let mut existing = cx.snapshot(&new.store).await?;
-    if existing.is_some() && new.clone.is_some() {
+    if existing.is_some() && new.clone.is_some() && places::forget_clone(&new.store).await? {
         // A clone is no replacement of what is there.
-        places::empty(&new.store).await?;
         cx.unpin(&new.store);
         cx.session.cache().forget(&new.store.root().to_string());
         existing = None;

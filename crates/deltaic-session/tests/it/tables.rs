@@ -588,4 +588,17 @@ async fn a_clone_takes_up_what_a_dead_one_left() {
     w.ok("CREATE TABLE k SHALLOW CLONE s").await;
     assert_eq!(w.rows("SELECT * FROM k").await, json!([[1]]));
     assert!(!w.has("k/.creating.deltaic"));
+    // Rows that somebody else has written there meanwhile stay.
+    let place = w.folder.path().join("l");
+    let by_path = format!("delta.`{}`", place.display());
+    w.ok(&format!(
+        "CREATE TABLE {by_path} USING delta AS SELECT 7 AS id"
+    ))
+    .await;
+    std::fs::write(place.join(".creating.deltaic"), w.marker("l")).unwrap();
+    w.fails("CREATE TABLE l SHALLOW CLONE s").await;
+    assert_eq!(
+        w.rows(&format!("SELECT * FROM {by_path}")).await,
+        json!([[7]])
+    );
 }
