@@ -248,7 +248,11 @@ pub(crate) async fn done(catalog: &Catalog, name: &ObjectName, store: &TableStor
 
 /// The table at a claimed place did not come to be. Where something was written already, the marker stays for the next
 /// attempt.
-pub(crate) async fn abandon(store: &TableStore) -> Result<()> {
+pub(crate) async fn abandon(
+    catalog: &Catalog,
+    name: &ObjectName,
+    store: &TableStore,
+) -> Result<()> {
     let mut entries = store.data().list("", None);
     while let Some(entry) = entries.next().await {
         let entry = entry?;
@@ -256,7 +260,8 @@ pub(crate) async fn abandon(store: &TableStore) -> Result<()> {
             return Ok(());
         }
     }
-    files::delete_tree(store, None).await.map(|_| ())
+    files::delete_tree(store, None).await?;
+    catalog.end_works(name)
 }
 
 /// Takes the first commit of a dead clone away from a claimed place, which holds no row of its own; false, and nothing is

@@ -401,7 +401,7 @@ async fn begin(cx: &Context, new: &NewTable, name: &ObjectName) -> Result<()> {
             Ok(())
         }
         Err(error) => {
-            places::abandon(&new.store).await?;
+            places::abandon(cx.catalog(), name, &new.store).await?;
             Err(error)
         }
     }
