@@ -282,11 +282,13 @@ fn authority_of(rest: &str) -> Option<(&str, &str)> {
     (!authority.is_empty()).then_some((authority, path))
 }
 
-/// Drops an empty authority: `///a` and `//a` (host `a` has no meaning for these backends) both become `/a`.
+/// Drops an empty authority, and that of this machine: `///a`, `//localhost/a` and `//a` (host `a` has no meaning for these
+/// backends) all become `/a`.
 pub(crate) fn strip_authority(rest: &str) -> &str {
     match rest.strip_prefix("//") {
         Some(after) => match after.find('/') {
             Some(0) => after,
+            Some(at) if after[..at].eq_ignore_ascii_case("localhost") => &after[at..],
             _ => &rest[1..],
         },
         None => rest,

@@ -199,3 +199,20 @@ fn credentials_in_a_location_are_refused_and_not_repeated() {
     let root = TableRoot::parse("abfss://c@acc.dfs.core.windows.net/t").unwrap();
     assert_eq!(root.bucket().container, "c");
 }
+
+#[test]
+fn a_file_of_this_machine_may_say_so() {
+    let root = TableRoot::parse("file://localhost/a/t").unwrap();
+    assert_eq!(root.to_string(), "file:/a/t");
+    let table = StorageFactory::default().open("/a/t").unwrap();
+    let plain = table.resolve("file:/a/t/p=1/f.parquet").unwrap();
+    for spelling in [
+        "file://localhost/a/t/p=1/f.parquet",
+        "file:///a/t/p=1/f.parquet",
+    ] {
+        assert_eq!(
+            format!("{:?}", table.resolve(spelling).unwrap()),
+            format!("{plain:?}")
+        );
+    }
+}
