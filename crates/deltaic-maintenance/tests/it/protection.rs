@@ -175,7 +175,8 @@ struct History {
     versions: Vec<BTreeSet<String>>,
     /// For each version, when it was committed by the clock of its writer.
     committed: Vec<i64>,
-    /// For each file, when it was last removed.
+    /// For each file, the latest time that a tombstone of it tells. Clocks go back, and a file has one tombstone for each
+    /// vector it has been removed with, so this need not be the last removal's.
     removed: BTreeMap<String, i64>,
     /// For each file, in which version it was last removed.
     removed_in: BTreeMap<String, usize>,
@@ -203,9 +204,9 @@ async fn read_history(store: &TableStore) -> History {
                 Some(Action::Remove(remove)) => {
                     live.remove(&remove.key());
                     for path in paths_of(&remove.path, remove.deletion_vector.as_ref()) {
-                        history
-                            .removed
-                            .insert(path.clone(), remove.deletion_timestamp.unwrap());
+                        let removed = remove.deletion_timestamp.unwrap();
+                        let latest = history.removed.entry(path.clone()).or_insert(removed);
+                        *latest = removed.max(*latest);
                         history.removed_in.insert(path, version);
                     }
                 }
@@ -360,6 +361,35 @@ async fn check_expired(
         );
     }
     Ok(())
+}
+
+/// A file whose tombstone without a vector is younger than the one of its last removal: the clock has gone back between.
+#[tokio::test]
+async fn the_youngest_tombstone_of_a_file_counts() {
+    let appended = vec![Meanwhile::Append];
+    let quiet = || Step::Vacuum {
+        lite: false,
+        during: vec![],
+    };
+    run(vec![
+        Step::Vacuum {
+            lite: false,
+            during: appended,
+        },
+        Step::Clock(3 * DAY),
+        Step::DeleteRows(0),
+        Step::Clock(-2 * DAY),
+        Step::Vacuum {
+            lite: false,
+            during: vec![Meanwhile::Remove],
+        },
+        Step::Clock(8 * DAY),
+        quiet(),
+        Step::Clock(2 * DAY),
+        quiet(),
+    ])
+    .await
+    .unwrap();
 }
 
 proptest! {
