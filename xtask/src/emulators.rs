@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use self::process::{Running, sweep};
 use self::servers::Server;
-use crate::shell::{Outcome, step, timed};
+use crate::shell::{Outcome, as_from_a_shell, step, timed};
 
 /// What to do.
 #[derive(Args)]
@@ -91,12 +91,10 @@ fn with_servers(choice: &Choice, command: &[String]) -> Outcome {
         return Err("no command".to_owned());
     };
     let servers = timed("emulators", || all(&choice.servers))?;
-    step(
-        "with emulators",
-        Command::new(program)
-            .args(arguments)
-            .envs(variables(&servers)),
-    )
+    let mut command = Command::new(program);
+    command.args(arguments);
+    as_from_a_shell(&mut command);
+    step("with emulators", command.envs(variables(&servers)))
 }
 
 /// Does something while the default servers run, with the variables that name them.

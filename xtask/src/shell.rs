@@ -44,11 +44,20 @@ where
 {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(workspace_root());
-    // These describe the run of xtask itself and would mislead the build below.
-    for name in ["CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "CARGO_PKG_VERSION"] {
-        command.env_remove(name);
-    }
+    as_from_a_shell(&mut command);
     command
+}
+
+/// Takes away the variables that describe the run of xtask itself. A build script may ask to run again when one of them changes
+/// (ring's does), and half of the workspace would be built anew whenever a build is started by hand after one through xtask.
+pub fn as_from_a_shell(command: &mut Command) {
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        let of_a_package = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"];
+        if of_a_package.iter().any(|start| text.starts_with(start)) {
+            command.env_remove(&name);
+        }
+    }
 }
 
 /// Announce, run, and report the time of one external command.

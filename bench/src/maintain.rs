@@ -1,0 +1,40 @@
+//! Scenarios of VACUUM.
+
+use deltaic_command::{Vacuum, VacuumMode};
+use deltaic_log::CommitContext;
+use deltaic_maintenance::vacuum::{self, VacuumOptions};
+
+use crate::log::store;
+use crate::outcome::{Clock, Measured, Outcome};
+
+/// VACUUM with the default retention; the answer is the number of files that go, or would.
+pub async fn vacuum(table: &str, lite: bool, dry_run: bool) -> Outcome<Measured> {
+    let mut clock = Clock::start();
+    let store = store(table)?;
+    let request = Vacuum {
+        retain_hours: Some(168.0),
+        dry_run,
+        mode: Some(if lite {
+            VacuumMode::Lite
+        } else {
+            VacuumMode::Full
+        }),
+        ..Vacuum::default()
+    };
+    let context = CommitContext::default();
+    let report = vacuum::run(
+        &store,
+        &request,
+        None,
+        &VacuumOptions::default(),
+        &context,
+        None,
+    )
+    .await?;
+    clock.mark("vacuum");
+    Ok(clock.done(if dry_run {
+        report.candidates
+    } else {
+        report.deleted
+    }))
+}
