@@ -20,7 +20,7 @@ use deltaic_storage::FileMeta;
 
 use crate::Version;
 
-pub(crate) use read::add_chunks;
+pub(crate) use read::{add_chunks, key_chunks};
 pub use read::{CheckpointHeader, read_adds, read_header, read_removes};
 pub use schema::CheckpointColumns;
 pub use write::{

@@ -231,6 +231,12 @@ impl Snapshot {
         }
     }
 
+    /// The paths of the live files, some at a time in the order of the log: decoded, relative to the table, absolute where a file
+    /// lies outside of it. Of a checkpoint nothing but paths is read, and nothing is held.
+    pub fn file_paths(&self) -> BoxStream<'static, Result<Vec<Arc<str>>>> {
+        self.inner.files.live_paths()
+    }
+
     /// The live files as a stream.
     pub fn file_stream(&self) -> BoxStream<'static, Result<Arc<Add>>> {
         let snapshot = self.clone();

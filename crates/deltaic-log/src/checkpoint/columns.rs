@@ -101,8 +101,12 @@ pub(crate) struct TextColumn(Option<ArrayRef>);
 
 impl TextColumn {
     pub(crate) fn get(&self, row: usize) -> Option<String> {
+        self.value(row).map(str::to_owned)
+    }
+
+    pub(crate) fn value(&self, row: usize) -> Option<&str> {
         let column = self.0.as_ref()?.as_string_opt::<i32>()?;
-        column.is_valid(row).then(|| column.value(row).to_owned())
+        column.is_valid(row).then(|| column.value(row))
     }
 }
 

@@ -16,6 +16,7 @@ use futures::{StreamExt, TryStreamExt};
 use super::parquet_file::LogParquet;
 use super::{CheckpointFiles, CheckpointKind, decode};
 use crate::commit::parse_actions;
+use crate::files::FileKey;
 
 /// Parts and sidecars that are read at the same time.
 const CONCURRENCY: usize = 8;
@@ -154,31 +155,68 @@ pub(crate) fn add_chunks(
     store: &TableStore,
     files: &Arc<CheckpointFiles>,
 ) -> BoxStream<'static, Result<Vec<Add>>> {
+    // Either column of statistics may be empty in favour of the other.
+    let mut columns = add_columns("stats");
+    columns.push("add.stats_parsed".to_owned());
+    chunks(
+        store,
+        files,
+        columns,
+        |adds| adds,
+        |batch| {
+            let mut out = Vec::new();
+            decode::adds(batch, &mut out);
+            out
+        },
+    )
+}
+
+/// What the live files are known by, some at a time; nothing else of them is read.
+pub(crate) fn key_chunks(
+    store: &TableStore,
+    files: &Arc<CheckpointFiles>,
+) -> BoxStream<'static, Result<Vec<FileKey>>> {
+    let columns = ["add.path", "add.deletionVector"].map(str::to_owned);
+    let (root, inline) = (store.root().clone(), store.root().clone());
+    chunks(
+        store,
+        files,
+        columns.to_vec(),
+        move |adds| adds.iter().map(|a| FileKey::of_add(&inline, a)).collect(),
+        move |batch| {
+            let mut out = Vec::new();
+            decode::add_keys(batch, &root, &mut out);
+            out
+        },
+    )
+}
+
+/// Goes through the live files of a checkpoint: those that stand in its own JSON text, then batches of these columns.
+fn chunks<T: Send + 'static>(
+    store: &TableStore,
+    files: &Arc<CheckpointFiles>,
+    columns: Vec<String>,
+    inline: impl FnOnce(Vec<Add>) -> Vec<T> + Send + 'static,
+    decode: impl Fn(&RecordBatch) -> Vec<T> + Send + 'static,
+) -> BoxStream<'static, Result<Vec<T>>> {
     let (store, files) = (store.clone(), Arc::clone(files));
     let all = async move {
-        let inline = match files.kind {
-            CheckpointKind::V2Json => json_adds(&store, &files).await?,
+        let own = match files.kind {
+            CheckpointKind::V2Json => inline(json_adds(&store, &files).await?),
             _ => Vec::new(),
         };
         let parts = file_parts(&store, &files).await?;
         let batches = stream::iter(parts)
             .then(move |part| {
-                let store = store.clone();
+                let (store, columns) = (store.clone(), columns.clone());
                 async move {
                     let file = LogParquet::open(&store, &part.name, part.size).await?;
-                    // Either column may be empty in favour of the other.
-                    let mut columns = add_columns("stats");
-                    columns.push("add.stats_parsed".to_owned());
                     file.batches(&columns)
                 }
             })
-            .try_flatten();
-        let adds = batches.map_ok(|batch| {
-            let mut out = Vec::new();
-            decode::adds(&batch, &mut out);
-            out
-        });
-        Ok::<_, DeltaError>(stream::iter([Ok(inline)]).chain(adds))
+            .try_flatten()
+            .map_ok(move |batch| decode(&batch));
+        Ok::<_, DeltaError>(stream::iter([Ok(own)]).chain(batches))
     };
     stream::once(all).try_flatten().boxed()
 }

@@ -100,6 +100,17 @@ impl Base {
             .boxed()
     }
 
+    /// What the live files of the checkpoint are known by, some at a time.
+    pub(crate) fn key_chunks(&self) -> BoxStream<'static, Result<Vec<FileKey>>> {
+        match (&self.source, self.adds.get()) {
+            (Some(source), None) => checkpoint::key_chunks(&source.store, &source.files),
+            _ => self
+                .add_chunks()
+                .map_ok(|adds| adds.into_iter().map(|(key, _)| key).collect())
+                .boxed(),
+        }
+    }
+
     /// The tombstones of the checkpoint.
     pub(crate) async fn removes(&self) -> Result<Arc<Layer>> {
         let layer = self.removes.get_or_try_init(|| async {

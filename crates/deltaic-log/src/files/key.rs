@@ -4,6 +4,7 @@
 //! Paths in the log are URIs; `a.parquet`, `/table/a.parquet` and `file:/table/a.parquet` may name one file. The canonical
 //! form is decoded once and relative to the table where the file lies in it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use deltaic_protocol::action::{Add, Remove};
@@ -38,7 +39,7 @@ impl FileKey {
         vector: Option<&DeletionVectorDescriptor>,
     ) -> Self {
         Self {
-            path: Arc::from(canonical_path(root, log_path).as_str()),
+            path: Arc::from(canonical(root, log_path)),
             deletion_vector: vector.map(|v| Arc::from(vector_id(root, v).as_str())),
         }
     }
@@ -69,13 +70,17 @@ fn vector_id(root: &TableRoot, vector: &DeletionVectorDescriptor) -> String {
 ///
 /// A path that this build cannot resolve (another backend's scheme) stands for itself.
 pub fn canonical_path(root: &TableRoot, log_path: &str) -> String {
+    canonical(root, log_path).into_owned()
+}
+
+fn canonical<'a>(root: &TableRoot, log_path: &'a str) -> Cow<'a, str> {
     let plain = !log_path.starts_with('/') && !log_path.bytes().any(|b| matches!(b, b'%' | b':'));
     if plain && !log_path.contains("//") && !log_path.starts_with('.') && !log_path.contains("/.") {
-        return log_path.to_owned();
+        return Cow::Borrowed(log_path);
     }
     match DataPath::resolve(root, log_path) {
-        Ok(path) => path.as_str().to_owned(),
-        Err(_) => log_path.to_owned(),
+        Ok(path) => Cow::Owned(path.as_str().to_owned()),
+        Err(_) => Cow::Borrowed(log_path),
     }
 }
 

@@ -8,6 +8,7 @@ use deltaic_protocol::error::Result;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 
+use super::base::Keyed;
 use super::layer::Entry;
 use super::{Base, FileKey, FileState, Layer};
 
@@ -92,16 +93,8 @@ impl FileStack {
 
     /// The live files in the same order, some at a time: those of the checkpoint go by, unless somebody holds them already.
     pub(crate) fn live_chunks(&self) -> BoxStream<'static, Result<Vec<Arc<Add>>>> {
-        let mut named: HashSet<FileKey> = HashSet::new();
-        let mut newest: Vec<(u64, Arc<Add>)> = Vec::new();
-        for (key, entry) in self.flattened() {
-            named.insert(key.clone());
-            if let FileState::Live(add) = &entry.state {
-                newest.push((entry.order, Arc::clone(add)));
-            }
-        }
-        newest.sort_by_key(|(order, _)| *order);
-        let newest: Vec<Arc<Add>> = newest.into_iter().map(|(_, add)| add).collect();
+        let (named, newest) = self.above();
+        let newest = newest.into_iter().map(|(_, add)| add).collect();
         self.base
             .add_chunks()
             .map_ok(move |adds| {
@@ -110,6 +103,34 @@ impl FileStack {
             })
             .chain(stream::iter([Ok(newest)]))
             .boxed()
+    }
+
+    /// The paths of the live files in the same order, some at a time; of the checkpoint nothing else is read.
+    pub(crate) fn live_paths(&self) -> BoxStream<'static, Result<Vec<Arc<str>>>> {
+        let (named, newest) = self.above();
+        let newest = newest.into_iter().map(|(key, _)| key.path).collect();
+        self.base
+            .key_chunks()
+            .map_ok(move |keys| {
+                let kept = keys.into_iter().filter(|key| !named.contains(key));
+                kept.map(|key| key.path).collect()
+            })
+            .chain(stream::iter([Ok(newest)]))
+            .boxed()
+    }
+
+    /// The files that the layers name, and of those the live ones in the order of the log.
+    fn above(&self) -> (HashSet<FileKey>, Vec<Keyed>) {
+        let flattened = self.flattened();
+        let mut newest: Vec<(u64, Keyed)> = Vec::new();
+        for (key, entry) in &flattened {
+            if let FileState::Live(add) = &entry.state {
+                newest.push((entry.order, ((*key).clone(), Arc::clone(add))));
+            }
+        }
+        newest.sort_by_key(|(order, _)| *order);
+        let named = flattened.into_keys().cloned().collect();
+        (named, newest.into_iter().map(|(_, keyed)| keyed).collect())
     }
 
     /// The tombstones, expired or not, in the order in which the log names them.

@@ -8,6 +8,7 @@ use crate::tests::{memory_store, show, table, write};
 use bytes::Bytes;
 use deltaic_protocol::file_name::LAST_CHECKPOINT;
 use deltaic_storage::hook::{OpKind, RequestCounter};
+use futures::TryStreamExt;
 use expect_test::{Expect, expect};
 
 async fn check(log: &str, version: Option<Version>, expected: Expect) {
@@ -439,4 +440,48 @@ async fn a_snapshot_below_a_compacted_file_is_brought_up_to_date_from_the_commit
     assert_eq!(newest.files().await.unwrap()[0].path, "d.parquet");
     let entries = crate::history::history(&newest, None).await.unwrap();
     assert_eq!(entries.len(), 3);
+}
+
+async fn paths(snapshot: &Snapshot) -> Vec<String> {
+    let chunks: Vec<Vec<Arc<str>>> = snapshot.file_paths().try_collect().await.unwrap();
+    chunks.concat().iter().map(ToString::to_string).collect()
+}
+
+#[tokio::test]
+async fn paths_are_those_of_the_files_whoever_has_read_them() {
+    for properties in ["", "delta.checkpointPolicy=v2"] {
+        let features = "P 3 7 deletionVectors v2Checkpoint";
+        let store = table(&format!(
+            "//- 0
+            M {properties}
+            {features}
+            + a.parquet
+            + p=a%20b/c.parquet
+            + memory:/other/d.parquet
+            + e.parquet dv=x"
+        ))
+        .await;
+        let first = Snapshot::load(&store, None).await.unwrap();
+        maintain::checkpoint(&first, 0, &RandomIds).await.unwrap();
+        write(
+            &store,
+            "//- 1
+            - a.parquet
+            - e.parquet dv=x
+            + e.parquet dv=y
+            + f.parquet",
+        )
+        .await;
+        let snapshot = Snapshot::load(&store, None).await.unwrap();
+        assert_eq!(snapshot.checkpoint_version(), Some(0));
+        let expected = [
+            "p=a b/c.parquet",
+            "/other/d.parquet",
+            "e.parquet",
+            "f.parquet",
+        ];
+        assert_eq!(paths(&snapshot).await, expected);
+        assert_eq!(snapshot.files().await.unwrap().len(), expected.len());
+        assert_eq!(paths(&snapshot).await, expected);
+    }
 }
