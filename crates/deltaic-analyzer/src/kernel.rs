@@ -3,6 +3,7 @@
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow::array::{
     Array, ArrayRef, ArrowPrimitiveType, AsArray, BinaryArray, BooleanArray, Decimal128Array,
@@ -69,6 +70,9 @@ pub struct Batch<'a> {
     pub rows: usize,
     /// The session.
     pub env: &'a Env,
+    /// How many rows this call has answered before, in all batches of all partitions; 0 where a call of the same arguments always
+    /// answers the same.
+    pub rows_before: u64,
 }
 
 /// A kernel.
@@ -84,6 +88,8 @@ pub struct Kernel {
     run: Run,
     env: Arc<Env>,
     signature: Signature,
+    /// Rows that were answered. Shared by the copies that planning makes, so that no two rows of a statement get one number.
+    rows: Arc<AtomicU64>,
 }
 
 impl std::fmt::Debug for Kernel {
@@ -144,6 +150,7 @@ impl Kernel {
             run,
             env,
             signature,
+            rows: Arc::default(),
         };
         ScalarUDF::new_from_impl(kernel).call(args)
     }
@@ -175,12 +182,17 @@ impl ScalarUDFImpl for Kernel {
             .into_iter()
             .map(|a| a.into_array(rows))
             .collect::<DfResult<Vec<_>>>()?;
+        let rows_before = match self.signature.volatility {
+            Volatility::Volatile => self.rows.fetch_add(rows as u64, Ordering::Relaxed),
+            _ => 0,
+        };
         let batch = Batch {
             args: &arrays,
             types: &self.types,
             ret: &self.ret,
             rows,
             env: &self.env,
+            rows_before,
         };
         let out = (self.run)(&batch).map_err(wrap)?;
         if constant {

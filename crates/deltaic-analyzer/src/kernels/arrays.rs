@@ -567,11 +567,11 @@ pub fn join(b: &Batch<'_>) -> Result<ArrayRef> {
 /// `shuffle(array)`.
 pub fn shuffle(b: &Batch<'_>) -> Result<ArrayRef> {
     let list = b.list(0);
-    let mut random = Lcg::new(b.env.salt);
     choose(b, list, |r| {
         if b.any_null(r) {
             return Ok(None);
         }
+        let mut random = Lcg::of_row(b.env.salt, b.rows_before + r as u64);
         let mut items: Vec<usize> = range(list, r).collect();
         for n in (1..items.len()).rev() {
             items.swap(n, (random.next() % (n as u64 + 1)) as usize);

@@ -125,8 +125,9 @@ pub fn raise_error(b: &Batch<'_>) -> Result<ArrayRef> {
 
 /// `uuid()`, from the statement's seed.
 pub fn uuid(b: &Batch<'_>) -> Result<ArrayRef> {
-    let mut random = Lcg::new(b.env.salt ^ b.env.now_us as u64);
-    b.all_rows(|_| {
+    let seed = b.env.salt ^ b.env.now_us as u64;
+    b.all_rows(|r| {
+        let mut random = Lcg::of_row(seed, b.rows_before + r as u64);
         let bytes = (u128::from(random.next()) << 64) | u128::from(random.next());
         Ok(Some(
             uuid::Builder::from_random_bytes(bytes.to_be_bytes())
@@ -138,14 +139,13 @@ pub fn uuid(b: &Batch<'_>) -> Result<ArrayRef> {
 
 /// `rand()`.
 pub fn rand(b: &Batch<'_>) -> Result<ArrayRef> {
-    let mut random = Lcg::new(b.env.salt);
-    b.all_rows(|_| Ok(Some(random.unit())))
+    b.all_rows(|r| Ok(Some(Lcg::of_row(b.env.salt, b.rows_before + r as u64).unit())))
 }
 
 /// `randn()`.
 pub fn randn(b: &Batch<'_>) -> Result<ArrayRef> {
-    let mut random = Lcg::new(b.env.salt);
-    b.all_rows(|_| {
+    b.all_rows(|r| {
+        let mut random = Lcg::of_row(b.env.salt, b.rows_before + r as u64);
         let (u, v) = (random.unit().max(f64::MIN_POSITIVE), random.unit());
         Ok(Some(
             (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos(),
@@ -153,9 +153,9 @@ pub fn randn(b: &Batch<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// `monotonically_increasing_id()` within one batch of one partition.
+/// `monotonically_increasing_id()`: rows are counted through all batches and partitions.
 pub fn row_ids(b: &Batch<'_>) -> Result<ArrayRef> {
-    b.all_rows(|r| Ok(Some(r as i64)))
+    b.all_rows(|r| Ok(Some((b.rows_before + r as u64) as i64)))
 }
 
 /// `typeof` needs no value.

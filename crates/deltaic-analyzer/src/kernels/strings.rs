@@ -12,14 +12,20 @@ use crate::text;
 pub struct Lcg(u64);
 
 impl Lcg {
+    /// An odd number whose multiples lie far apart (splitmix64).
+    const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
     /// From a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
+    /// For one row of a statement; up to 2²⁰ numbers do not meet those of other rows.
+    pub fn of_row(seed: u64, row: u64) -> Self {
+        Self(seed.wrapping_add(Self::STEP.wrapping_mul(row << 20)))
+    }
     /// The next 64 bits.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        self.0 = self.0.wrapping_add(Self::STEP);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

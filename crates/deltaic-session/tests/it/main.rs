@@ -18,3 +18,4 @@ mod settings;
 mod tables;
 mod variants;
 mod views;
+mod volatile;
