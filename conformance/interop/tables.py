@@ -18,6 +18,13 @@ class Table:
     not_by_spark: str | None = None
     # Versions that can not be read any more, because VACUUM took their files.
     lost_versions: list[int] = field(default_factory=list)
+    # The column that tells rows apart, and the version that their identifiers begin with, where rows are tracked.
+    row_key: str = "id"
+    tracked_since: int = 0
+    # Versions that are a RESTORE, and of which version.
+    restored: dict[int, int] = field(default_factory=dict)
+    # The version that the change feed begins with, where there is one.
+    changes_since: int = 0
 
 
 COPY = "TBLPROPERTIES ('delta.enableDeletionVectors' = 'false')"

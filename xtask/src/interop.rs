@@ -1,12 +1,12 @@
-//! `cargo xtask interop`: Deltaic writes one table per kind of statement and Spark + Delta (and delta-rs) read them;
-//! then the other way round. The driver is `conformance/interop/run.py`.
+//! `cargo xtask interop`: Deltaic writes one table per kind of statement; `delta_kernel`, Spark + Delta and delta-rs read
+//! them; then Spark writes and Deltaic reads. The drivers are `conformance/interop/kernel.py` and `run.py`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
-use crate::shell::{Outcome, cargo, step, target_folder, timed, workspace_root};
+use crate::shell::{Outcome, all, cargo, step, target_folder, timed, workspace_root};
 
 /// What to run.
 #[derive(Args, Default)]
@@ -14,6 +14,15 @@ pub struct Options {
     /// Only tables whose name holds this text.
     #[arg(long)]
     only: Option<String>,
+    /// Only with this engine; the kernel needs no Java.
+    #[arg(long)]
+    with: Option<Partner>,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Partner {
+    Kernel,
+    Spark,
 }
 
 /// The reference engine in the cache.
@@ -68,19 +77,48 @@ pub fn build_deltaic(release: bool) -> Outcome<PathBuf> {
         .join("deltaic"))
 }
 
-/// Build, fetch, and drive both engines.
+/// Build, fetch, and drive the engines.
 pub fn run(options: &Options) -> Outcome {
     let deltaic = build_deltaic(false)?;
-    let engine = reference("delta-4.3")?;
-    let mut driver = engine.python();
-    driver.arg(workspace_root().join("conformance/interop/run.py"));
-    driver
-        .arg("--deltaic")
-        .arg(deltaic)
-        .arg("--jars")
-        .arg(&engine.jars);
-    if let Some(only) = &options.only {
-        driver.arg("--only").arg(only);
+    let mut outcomes = Vec::new();
+    if options.with != Some(Partner::Spark) {
+        outcomes.push(with_kernel(&deltaic, options));
     }
-    step("interop", &mut driver)
+    if options.with != Some(Partner::Kernel) {
+        outcomes.push(with_spark(&deltaic, options));
+    }
+    all(outcomes)
+}
+
+/// The kernel's reader is built in a workspace of its own, beside the rest.
+fn with_kernel(deltaic: &Path, options: &Options) -> Outcome {
+    const READER: &str = "deltaic-crosscheck-kernel";
+    let mut build = cargo([
+        "build",
+        "--locked",
+        "--manifest-path",
+        "crosscheck/Cargo.toml",
+    ]);
+    build.args(["--package", READER, "--target-dir"]);
+    step("build the kernel's reader", build.arg(target_folder()))?;
+    let mut driver = driver(Command::new("python3"), "kernel.py", deltaic, options);
+    driver.arg("--kernel");
+    driver.arg(target_folder().join("debug").join(READER));
+    step("interop with delta_kernel", &mut driver)
+}
+
+fn with_spark(deltaic: &Path, options: &Options) -> Outcome {
+    let engine = reference("delta-4.3")?;
+    let mut driver = driver(engine.python(), "run.py", deltaic, options);
+    driver.arg("--jars").arg(&engine.jars);
+    step("interop with Spark", &mut driver)
+}
+
+fn driver(mut python: Command, script: &str, deltaic: &Path, options: &Options) -> Command {
+    python.arg(workspace_root().join("conformance/interop").join(script));
+    python.arg("--deltaic").arg(deltaic);
+    if let Some(only) = &options.only {
+        python.arg("--only").arg(only);
+    }
+    python
 }

@@ -40,7 +40,7 @@ enum Command {
     Test(test::Options),
     /// Scenarios and lessons against the recordings. Example: cargo xtask conformance --suite reference --case restore
     Conformance(conformance::Options),
-    /// Tables written here are read by Spark + Delta and by delta-rs, and the other way round. Example: cargo xtask interop
+    /// Tables written here are read by delta_kernel, Spark + Delta and delta-rs, and the other way round. Example: cargo xtask interop
     Interop(interop::Options),
     /// Servers that speak S3 and Azure, for tests. Example: cargo xtask emulators run -- cargo test
     Emulators(emulators::Options),
