@@ -192,6 +192,14 @@ MORE = [
         "INSERT OVERWRITE changes_mapped VALUES (5, 'five', 'x y')",
         "RESTORE TABLE changes_mapped TO VERSION AS OF 2",
     ]),
+    Table("changes_of_new_columns", [
+        "CREATE TABLE changes_of_new_columns (id INT) USING delta TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')",
+        "INSERT INTO changes_of_new_columns VALUES (1), (2)",
+        "ALTER TABLE changes_of_new_columns ADD COLUMNS (word STRING)",
+        "INSERT INTO changes_of_new_columns VALUES (3, 'three')",
+        "UPDATE changes_of_new_columns SET word = 'u' WHERE id = 1",
+        "DELETE FROM changes_of_new_columns WHERE id = 2",
+    ]),
     Table("changes_of_all_types", [
         *edges("changes_of_all_types", "'delta.enableChangeDataFeed' = 'true', 'delta.enableDeletionVectors' = 'false'", "PARTITIONED BY (day, s)"),
     ]),

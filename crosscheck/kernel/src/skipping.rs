@@ -18,7 +18,7 @@ use crate::json::cell;
 use crate::read::{Table, rows_of};
 use crate::scalar::literal;
 
-/// So many values of a column are asked for.
+/// So many values are asked for of each column of a batch.
 const VALUES: usize = 8;
 
 /// The condition and the rows that meet it, each with how often it is there.
@@ -89,25 +89,15 @@ fn collect(
         if !matches!(kind, DataType::Primitive(_)) {
             continue;
         }
-        let name = Expression::from(ColumnName::new(path.iter()));
         let mut values = 0;
         for (row, text) in rows.iter().enumerate() {
-            let (title, predicate) = if column.is_null(row) {
-                (
-                    format!("{} IS NULL", path.join(".")),
-                    name.clone().is_null(),
-                )
-            } else if let Some(value) = literal(kind, column, row) {
-                let title = format!("{} = {}", path.join("."), cell(kind, column, row)?);
-                (title, name.clone().eq(value))
-            } else {
+            let Some((title, predicate)) = condition(&path, kind, column, row)? else {
                 continue;
             };
-            if !conditions.contains_key(&title) {
-                values += 1;
-                if values > VALUES {
-                    continue;
-                }
+            let known = conditions.contains_key(&title);
+            values += usize::from(!known);
+            if !known && values > VALUES {
+                continue;
             }
             let condition = conditions.entry(title).or_insert_with(|| Condition {
                 predicate,
@@ -117,4 +107,23 @@ fn collect(
         }
     }
     Ok(())
+}
+
+/// The condition that a value meets, with its text.
+fn condition(
+    path: &[String],
+    kind: &DataType,
+    column: &dyn Array,
+    row: usize,
+) -> Result<Option<(String, Predicate)>, Failure> {
+    let column_name = Expression::from(ColumnName::new(path.iter()));
+    let path = path.join(".");
+    if column.is_null(row) {
+        return Ok(Some((format!("{path} IS NULL"), column_name.is_null())));
+    }
+    let Some(value) = literal(kind, column, row) else {
+        return Ok(None);
+    };
+    let title = format!("{path} = {}", cell(kind, column, row)?);
+    Ok(Some((title, column_name.eq(value))))
 }
