@@ -159,7 +159,7 @@ class Check:
         return found
 
     def row_ids(self):
-        """Identifiers are unique in a version; a row with a known key keeps its own, and its version while it is the same."""
+        """Identifiers are unique in a version; a row keeps its own, and the version of its last change while it is the same."""
         found, states = [], {}
         for version in self.present:
             if version < self.table.tracked_since:
@@ -192,7 +192,7 @@ class Check:
 
 
 def moved(version, before, after):
-    """Rows that a version has from an earlier one, but with another identifier, or the wrong version of their last change."""
+    """Rows that a version has from an earlier one, but with another identifier or a wrong version of their last change."""
     found = []
     for word in before.keys() & after.keys():
         *values, row_id, changed = after[word]
@@ -240,7 +240,8 @@ def main():
             found = [str(error)]
         counts += check.counts
         failed += bool(found)
-        print(f"Deltaic -> {kernel.name}  {table.name}: {'DIFFERS' if found else 'ok'} ({time.time() - start:.1f} s)", flush=True)
+        state = "DIFFERS" if found else "ok"
+        print(f"Deltaic -> {kernel.name}  {table.name}: {state} ({time.time() - start:.1f} s)", flush=True)
         for line in found:
             print("   ", line, flush=True)
     deltaic.stop()

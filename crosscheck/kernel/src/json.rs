@@ -157,7 +157,8 @@ fn time(micros: i64) -> Result<String, Failure> {
     Ok(time.format(form).to_string())
 }
 
-/// Text as Python prints a `Decimal`: with an exponent where the first digit stands more than six places behind the point.
+/// Text as Python prints a `Decimal`: with an exponent where the first digit stands more than six places behind the
+/// point.
 fn decimal(unscaled: i128, scale: u8) -> String {
     let digits = unscaled.unsigned_abs().to_string();
     let sign = if unscaled < 0 { "-" } else { "" };

@@ -5,11 +5,11 @@
 //! - `{"path", "version": N}`: `{"version", "columns": [[name, type]], "rows": [[…]]}`; without `version` the newest.
 //!   With `"row_ids": true` two columns more, `row_id` and `row_commit_version`.
 //! - `{"path", "changes": [FIRST, LAST]}`: the change feed of these versions, in the same form.
-//! - `{"path", "version": N, "skipping": true}`: reads again with a condition for each value that is there, so that files
-//!   are left out by their statistics; `{"conditions",
+//! - `{"path", "version": N, "skipping": true}`: reads again with a condition for each value that is there, so that
+//!   files are left out by their statistics; `{"conditions",
 //!   "rows_left_out", "lost": [text]}`.
-//! - `{"path", "version": N, "state": true}`: `{"version", "in_commit_timestamp", "clustering": [[name, …]], "files", "bytes"}`;
-//!   null what the table does not have. Files and bytes are those of the version's checksum file.
+//! - `{"path", "version": N, "state": true}`: `{"version", "in_commit_timestamp", "clustering": [name], "files",
+//!   "bytes"}`; null what the table does not have. Files and bytes are those of the version's checksum file.
 //! - `{"path", "checkpoint": true}`: writes a checkpoint of the newest version; `{"version"}`.
 //! - anything that fails: `{"error": text}`.
 //!

@@ -1,8 +1,8 @@
 //! Does a reader that leaves out files by Deltaic's statistics and partition values lose rows?
 //!
-//! For each column, also within structs, and each of its values a scan with `column = value` must give all rows that have
-//! it, and a scan with `column IS NULL` all rows without. The kernel leaves out whole files by the log's statistics and
-//! does no more with a condition, so rows that do not meet it may come as well.
+//! For each column, also within structs, and each of its values a scan with `column = value` must give all rows that
+//! have it, and a scan with `column IS NULL` all rows without. The kernel leaves out whole files by the log's statistics
+//! and does no more with a condition, so rows that do not meet it may come as well.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
