@@ -8,7 +8,7 @@ use object_store::path::Path as ObjectPath;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
 use crate::object_path::to_object_path;
-use crate::root::{TableRoot, no_backend, normalize, split_scheme};
+use crate::root::{Scheme, TableRoot, no_backend, normalize, other_machine, split_scheme};
 
 /// A file of a table, decoded: relative to the table's root, or absolute in the same backend.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,12 +21,15 @@ impl DataPath {
     /// Decodes the path of an action. An absolute path below the root becomes relative.
     ///
     /// # Errors
-    /// Another backend's scheme; a relative path that leaves the table; bytes that are not UTF-8.
+    /// Another backend's scheme; a file of another machine; a relative path that leaves the table; bytes that are not UTF-8.
     pub fn resolve(root: &TableRoot, log_path: &str) -> Result<DataPath> {
         let place = match (root.own(log_path), split_scheme(log_path)) {
             (Some(path), _) => path,
             (None, Some((scheme, rest))) if rest.starts_with('/') => {
-                return Err(no_backend(scheme, log_path));
+                return Err(match Scheme::parse(&scheme.to_lowercase()) {
+                    Some(Scheme::File) if root.scheme() == Scheme::File => other_machine(log_path),
+                    _ => no_backend(scheme, log_path),
+                });
             }
             _ => log_path,
         };

@@ -23,7 +23,7 @@ pub enum Scheme {
 
 impl Scheme {
     /// The backend of a URL's scheme.
-    fn parse(scheme: &str) -> Option<Scheme> {
+    pub(crate) fn parse(scheme: &str) -> Option<Scheme> {
         Some(match scheme {
             "file" => Scheme::File,
             "memory" => Scheme::Memory,
@@ -116,17 +116,17 @@ impl TableRoot {
     /// `abfss://WORKSPACE@onelake.dfs.fabric.microsoft.com/ITEM/Tables/t`.
     ///
     /// # Errors
-    /// A scheme without a backend, a URL without bucket or container or with credentials, a web address with a query.
+    /// A scheme without a backend, a file of another machine, a URL without bucket or container or with credentials, a web address with a query.
     pub fn parse(location: &str) -> Result<TableRoot> {
         let Some((written, rest)) = split_scheme(location) else {
             return Ok(TableRoot::new(Scheme::File, &absolute_local(location)));
         };
         match Scheme::parse(&written.to_lowercase()) {
-            Some(Scheme::File) => Ok(TableRoot::new(
-                Scheme::File,
-                &absolute_local(strip_authority(rest)),
-            )),
-            Some(Scheme::Memory) => Ok(TableRoot::new(Scheme::Memory, strip_authority(rest))),
+            Some(Scheme::File) => match of_this_machine(rest) {
+                Some(path) => Ok(TableRoot::new(Scheme::File, &absolute_local(path))),
+                None => Err(other_machine(location)),
+            },
+            Some(Scheme::Memory) => Ok(TableRoot::new(Scheme::Memory, in_process(rest))),
             Some(scheme) => {
                 let (authority, path) = authority_of(rest).ok_or_else(|| no_bucket(location))?;
                 match authority.rsplit_once('@') {
@@ -222,8 +222,10 @@ impl TableRoot {
         if scheme != self.scheme {
             return None;
         }
-        if !scheme.is_cloud() {
-            return Some(strip_authority(rest));
+        match scheme {
+            Scheme::File => return of_this_machine(rest),
+            Scheme::Memory => return Some(in_process(rest)),
+            _ => {}
         }
         let (authority, path) = authority_of(rest)?;
         let mine = self.prefix.split_once("://").map(|(_, rest)| rest);
@@ -282,17 +284,31 @@ fn authority_of(rest: &str) -> Option<(&str, &str)> {
     (!authority.is_empty()).then_some((authority, path))
 }
 
-/// Drops an empty authority, and that of this machine: `///a`, `//localhost/a` and `//a` (host `a` has no meaning for these
-/// backends) all become `/a`.
-pub(crate) fn strip_authority(rest: &str) -> &str {
+/// The path of a file of this machine, which may say so: `/a`, `///a` and `//localhost/a` are `/a`. Nothing for `//host/a`.
+fn of_this_machine(rest: &str) -> Option<&str> {
+    match authority_of(rest) {
+        Some((host, path)) => host.eq_ignore_ascii_case("localhost").then_some(path),
+        None => Some(rest.strip_prefix("//").unwrap_or(rest)),
+    }
+}
+
+/// Without the slashes of an authority, which has no meaning within a process: `///a` and `//a` both become `/a`.
+fn in_process(rest: &str) -> &str {
     match rest.strip_prefix("//") {
-        Some(after) => match after.find('/') {
-            Some(0) => after,
-            Some(at) if after[..at].eq_ignore_ascii_case("localhost") => &after[at..],
-            _ => &rest[1..],
-        },
+        Some(after) if after.starts_with('/') => after,
+        Some(_) => &rest[1..],
         None => rest,
     }
+}
+
+/// The error for a file of another machine, with Hadoop's text.
+pub(crate) fn other_machine(location: &str) -> DeltaError {
+    DeltaError::unclassed(
+        "java.lang.IllegalArgumentException",
+        format!("Wrong FS: {location}, expected: file:///"),
+    )
+    .with_path(location)
+    .with_hint("the file lies on another machine; file:/PATH is a file of this one")
 }
 
 /// The error for a location whose scheme has no backend, with Hadoop's text.

@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hasher};
 use deltaic_log::Snapshot;
 use deltaic_protocol::deletion_vector::{DeletionVectorDescriptor, DeletionVectorLocation};
 use deltaic_protocol::error::Result;
-use deltaic_storage::{TableStore, decode_uri_path};
+use deltaic_storage::{Scheme, TableStore, decode_uri_path};
 use futures::TryStreamExt;
 
 /// Files that must stay, and all directories above them, by marks of their relative decoded paths. A mark takes 16 bytes
@@ -110,14 +110,19 @@ fn mark(path: &str) -> u128 {
 /// The path of an action below the table's root, decoded; none if it lies elsewhere.
 ///
 /// # Errors
-/// The path cannot be decoded.
+/// The path cannot be decoded, or is a file of another machine: that may be a name of this one, and the file one of these.
 pub(super) fn relative_path(table: &TableStore, path: &str) -> Result<Option<String>> {
     decode_uri_path(path)?;
-    // What is left to fail is a place outside of this table or of this backend.
-    Ok(table
-        .resolve(path)
-        .ok()
-        .and_then(|resolved| resolved.relative().map(ToString::to_string)))
+    let local = |path: &str| {
+        let scheme = path.split_once(':').map(|(scheme, _)| scheme);
+        scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("file"))
+    };
+    match table.resolve(path) {
+        Ok(resolved) => Ok(resolved.relative().map(ToString::to_string)),
+        Err(error) if table.root().scheme() == Scheme::File && local(path) => Err(error),
+        // What is left to fail is a place outside of this table or of this backend.
+        Err(_) => Ok(None),
+    }
 }
 
 /// The file of a deletion vector below the table's root; none if it lies elsewhere or in the log itself.

@@ -216,3 +216,31 @@ fn a_file_of_this_machine_may_say_so() {
         );
     }
 }
+
+#[test]
+fn a_file_of_another_machine_is_none_of_this_one() {
+    let table = StorageFactory::default().open("/a/t").unwrap();
+    for path in [
+        "file://host/a/t/f.parquet",
+        "FILE://host/a/t/f.parquet",
+        "file://host",
+        "file://localhost:99/a/t/f.parquet",
+        "file://user@localhost/a/t/f.parquet",
+    ] {
+        let error = table.resolve(path).unwrap_err();
+        assert_eq!(
+            error.text(),
+            format!("Wrong FS: {path}, expected: file:///")
+        );
+        assert_eq!(error.path(), Some(path));
+        let error = TableRoot::parse(path).unwrap_err();
+        assert_eq!(
+            error.text(),
+            format!("Wrong FS: {path}, expected: file:///")
+        );
+    }
+    // Within a process there are no machines.
+    let memory = StorageFactory::default().open("memory:/a/t").unwrap();
+    assert_eq!(memory.resolve("memory://a/t/f").unwrap().as_str(), "f");
+    assert!(memory.resolve("file://host/a/t/f").is_err());
+}
