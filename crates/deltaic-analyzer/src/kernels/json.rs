@@ -11,6 +11,7 @@ use deltaic_protocol::schema::DataType;
 use serde_json::{Map, Number, Value};
 
 use super::decimal;
+use super::variant_json::variant_json;
 use crate::error::Ours;
 use crate::kernel::Batch;
 use crate::text;
@@ -101,8 +102,19 @@ fn json(array: &ArrayRef, r: usize, ty: &DataType, zone: Tz) -> Value {
             }
             Value::Object(out)
         }
+        DataType::Variant => variant(array, r, zone).unwrap_or_else(|| Value::String(plain())),
         _ => Value::String(plain()),
     }
+}
+
+/// A variant within another value.
+fn variant(array: &ArrayRef, r: usize, zone: Tz) -> Option<Value> {
+    let part = |name: &str| {
+        let column = array.as_struct().column_by_name(name)?;
+        Some(column.as_binary_opt::<i32>()?.value(r))
+    };
+    let text = variant_json(part("metadata")?, part("value")?, zone)?;
+    serde_json::from_str(&text).ok()
 }
 
 fn iso(micros: i64) -> String {

@@ -5,13 +5,14 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, ListArray, MapArray, StructArray, new_null_array};
+use arrow::array::{Array, ArrayRef, AsArray, ListArray, MapArray, StructArray, new_null_array};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, FieldRef, Fields, TimeUnit};
 use arrow::error::ArrowError;
 use datafusion::error::{DataFusionError, Result};
 
 use super::mapping::{FieldMap, MappingMode};
+use super::unshred::{is_shredded, unshred};
 
 /// How an array of a file becomes an array of the table.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -24,6 +25,8 @@ pub enum Reshape {
     Struct(Fields, Vec<Child>),
     /// A list whose elements are reshaped.
     List(FieldRef, Box<Reshape>),
+    /// Variants that lie in parts, put together.
+    Variant(Fields),
     /// A map whose entries are reshaped.
     Map(FieldRef, Box<Reshape>, Box<Reshape>),
 }
@@ -68,6 +71,12 @@ impl Reshape {
             return Ok(Reshape::Keep);
         }
         match (logical, physical) {
+            // A variant is the struct of two binary parts whose fields the schema does not know.
+            (DataType::Struct(want), DataType::Struct(have))
+                if map.children.is_empty() && want.len() == 2 && is_shredded(have) =>
+            {
+                Ok(Reshape::Variant(want.clone()))
+            }
             (DataType::Struct(want), DataType::Struct(have)) => {
                 let children = want
                     .iter()
@@ -196,6 +205,15 @@ impl Reshape {
                     columns,
                     from.nulls().cloned(),
                 )?))
+            }
+            Reshape::Variant(fields) => {
+                let from = array.as_struct_opt().ok_or_else(|| {
+                    ArrowError::CastError(format!(
+                        "expected a variant, found {}",
+                        array.data_type()
+                    ))
+                })?;
+                unshred(from, fields)
             }
             Reshape::List(field, shape) => {
                 let from = array.as_any().downcast_ref::<ListArray>().ok_or_else(|| {

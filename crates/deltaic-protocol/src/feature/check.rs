@@ -93,7 +93,15 @@ pub fn check_features_match(protocol: &Protocol, metadata: &Metadata) -> Result<
         .param("features", missing.join(", ")))
 }
 
-/// A preview of a feature stands for the feature.
+/// A preview of a feature stands for the feature, and the other way round.
 fn stands_in(protocol: &Protocol, feature: &TableFeature) -> bool {
-    protocol.supports(feature.name) || protocol.supports(&format!("{}-preview", feature.name))
+    protocol.supports(feature.name) || protocol.supports(&twin(feature.name))
+}
+
+/// The name of a feature's preview; of a preview, that of the feature.
+pub(super) fn twin(name: &str) -> String {
+    match name.strip_suffix("-preview") {
+        Some(name) => name.to_owned(),
+        None => format!("{name}-preview"),
+    }
 }

@@ -163,13 +163,17 @@ pub const FEATURES: &[TableFeature] = &[
         enabled_by: Some(|e| e.schema.any_type(&|t| *t == DataType::Variant)),
         ..reader_writer("variantType", BOTH)
     },
-    reader_writer("variantType-preview", READ),
+    reader_writer("variantType-preview", BOTH),
+    TableFeature {
+        requires: &["variantType"],
+        ..reader_writer("variantShredding", BOTH)
+    },
+    // The property still means the preview, as in the reference. Whole variants may stand in every table.
     TableFeature {
         requires: &["variantType"],
         enabled_by: Some(|e| e.is_true("delta.enableVariantShredding")),
-        ..reader_writer("variantShredding", NEITHER)
+        ..reader_writer("variantShredding-preview", BOTH)
     },
-    reader_writer("variantShredding-preview", NEITHER),
     TableFeature {
         requires: &["inCommitTimestamp"],
         removable: true,

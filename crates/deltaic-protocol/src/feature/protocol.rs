@@ -1,5 +1,6 @@
 //! Arithmetic on protocols: which features one supports, its weakest equivalent form, and what metadata makes necessary.
 
+use super::check::twin;
 use super::{Enablement, FEATURES, MAX_READER_VERSION, MAX_WRITER_VERSION, TableFeature};
 use crate::action::{Metadata, Protocol};
 use crate::error::{DeltaError, Result};
@@ -230,10 +231,11 @@ fn needed_by(metadata: &Metadata) -> Result<Vec<(&'static TableFeature, Vec<Stri
 /// Protocol of a new table: (1, 2) unless metadata or the user need more. `defaults` false leaves out what (1, 2) implies.
 pub fn protocol_for_new_table(metadata: &Metadata, upgrade: &ProtocolUpgrade) -> Result<Protocol> {
     let mut names: Vec<String> = Vec::new();
+    let by_user = upgrade.names();
     for (_, needed) in needed_by(metadata)? {
-        add(&mut names, needed);
+        add(&mut names, without_twins(needed, &by_user));
     }
-    add(&mut names, upgrade.names());
+    add(&mut names, by_user);
     if upgrade.min_writer_version.unwrap_or(2) >= 2 {
         add(&mut names, Protocol::legacy(1, 2).supported_features());
     }
@@ -259,7 +261,10 @@ pub fn upgraded_protocol(
         if !known && !feature.updates_existing {
             manual.push(feature.name);
         }
-        add(&mut added, needed);
+        add(
+            &mut added,
+            without_twins(without_twins(needed, &names), &by_user),
+        );
     }
     if !manual.is_empty() {
         let mut supported: Vec<String> = names.clone();
@@ -273,6 +278,16 @@ pub fn upgraded_protocol(
     let wanted = Protocol::of_features(&names);
     let same = current.supported_features().len() == names.len();
     Ok((!same).then_some(wanted))
+}
+
+/// Without the features whose preview is there, and the previews whose feature is: clients that know only the one would be
+/// shut out.
+fn without_twins(needed: Vec<String>, there: &[String]) -> Vec<String> {
+    let has_twin = |name: &String| {
+        let twin = twin(name);
+        there.contains(&twin) && !there.contains(name)
+    };
+    needed.into_iter().filter(|name| !has_twin(name)).collect()
 }
 
 fn add(names: &mut Vec<String>, more: Vec<String>) {

@@ -237,3 +237,35 @@ proptest! {
         prop_assert_eq!(protocol.merge(&protocol), protocol);
     }
 }
+
+#[test]
+fn a_feature_is_not_added_beside_its_preview() {
+    let variant = StructField::nullable("v", DataType::Variant);
+    let mut metadata = metadata(&[], vec![variant]);
+    let given = lists(3, Some(&["variantType-preview"]), &["variantType-preview"]);
+    let upgrade = ProtocolUpgrade::default();
+    assert_eq!(
+        upgraded_protocol(&given, &metadata, &upgrade).unwrap(),
+        None
+    );
+    check_features_match(&given, &metadata).unwrap();
+    metadata
+        .configuration
+        .insert("delta.enableVariantShredding".into(), "true".into());
+    let shredded = upgraded_protocol(&given, &metadata, &upgrade)
+        .unwrap()
+        .unwrap();
+    assert!(shredded.supports("variantShredding-preview"));
+    assert!(!shredded.supports("variantType") && !shredded.supports("variantShredding"));
+    let fresh = protocol_for_new_table(&metadata, &upgrade).unwrap();
+    assert!(fresh.supports("variantShredding-preview") && fresh.supports("variantType"));
+    // The feature stands for its preview.
+    let stable = ["variantType", "variantShredding"];
+    let stable = lists(3, Some(&stable), &stable);
+    assert_eq!(
+        upgraded_protocol(&stable, &metadata, &upgrade).unwrap(),
+        None
+    );
+    check_features_match(&stable, &metadata).unwrap();
+    check_writable(&stable, "t", "4.3.0").unwrap();
+}

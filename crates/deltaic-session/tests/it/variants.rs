@@ -65,6 +65,18 @@ async fn variants_are_written_read_and_changed() {
 }
 
 #[tokio::test]
+async fn json_of_a_value_shows_the_variants_in_it() {
+    let w = Warehouse::new();
+    assert_eq!(
+        w.rows(
+            r#"SELECT to_json(map('k', parse_json('{"a":[1.50,null]}'))), to_json(named_struct('v', parse_json('"t"'), 'n', CAST(NULL AS VARIANT)))"#
+        )
+        .await,
+        json!([[r#"{"k":{"a":[1.5,null]}}"#, r#"{"v":"t"}"#]])
+    );
+}
+
+#[tokio::test]
 async fn what_variants_cannot_do_is_refused() {
     let w = Warehouse::new();
     w.all(&[
@@ -122,4 +134,25 @@ async fn what_variants_cannot_do_is_refused() {
             .await,
         json!([["[1]"], ["[1]"]])
     );
+}
+
+#[tokio::test]
+async fn tables_with_shredding_are_read_and_written() {
+    let w = Warehouse::new();
+    w.all(&[
+        "CREATE TABLE t (id INT, v VARIANT) TBLPROPERTIES ('delta.enableVariantShredding' = 'true')",
+        r#"INSERT INTO t SELECT 1, parse_json('{"a":1}')"#,
+        r#"UPDATE t SET v = parse_json('[2]')"#,
+        "CREATE TABLE p (id INT, v VARIANT) TBLPROPERTIES ('delta.feature.variantType-preview' = 'supported')",
+        "INSERT INTO p SELECT * FROM t",
+    ])
+    .await;
+    assert_eq!(w.rows("SELECT to_json(v) FROM p").await, json!([["[2]"]]));
+    let detail = w.shown("DESCRIBE DETAIL t").await;
+    assert!(
+        detail.contains("variantShredding-preview, variantType]"),
+        "{detail}"
+    );
+    let detail = w.shown("DESCRIBE DETAIL p").await;
+    assert!(detail.contains("variantType-preview]"), "{detail}");
 }
