@@ -26,7 +26,10 @@ impl SnapshotCache {
     /// The newest snapshot of a table; nothing where there is no log. Commits of other processes are seen.
     pub(crate) async fn newest(&self, store: &TableStore) -> Result<Option<Snapshot>> {
         let key = store.root().to_string();
-        let fresh = match self.known(&key) {
+        let known = self
+            .known(&key)
+            .filter(|known| known.store().passes_compacted_logs() == store.passes_compacted_logs());
+        let fresh = match known {
             Some(known) => match known.update().await {
                 Ok(snapshot) => Some(snapshot),
                 Err(error) if error.kind() == ErrorKind::NotFound => {

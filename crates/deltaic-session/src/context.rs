@@ -132,7 +132,13 @@ impl Context {
 
     /// Opens the stores of a place.
     pub(crate) fn store(&self, path: &str) -> Result<TableStore> {
-        self.session.storage().open(path)
+        let store = self.session.storage().open(path)?;
+        Ok(
+            match self.conf.delta("deltaLog.minorCompaction.useForReads") {
+                true => store,
+                false => store.without_compacted_logs(),
+            },
+        )
     }
 
     /// The newest version of a table, the same one for the whole statement; nothing where there is no log.

@@ -15,6 +15,7 @@ use crate::{DataStore, LogStore};
 #[derive(Clone)]
 pub struct TableStore {
     inner: Arc<Inner>,
+    passes_compacted_logs: bool,
 }
 
 struct Inner {
@@ -43,7 +44,20 @@ impl TableStore {
                 object,
                 object_url: object_url.into(),
             }),
+            passes_compacted_logs: false,
         }
+    }
+
+    /// The same table, of whose log every commit is read: compacted log files are passed over.
+    #[must_use]
+    pub fn without_compacted_logs(mut self) -> TableStore {
+        self.passes_compacted_logs = true;
+        self
+    }
+
+    /// Whether compacted log files are passed over.
+    pub fn passes_compacted_logs(&self) -> bool {
+        self.passes_compacted_logs
     }
 
     /// Where the table is; prints as Hadoop prints paths (`file:/a/b`).
@@ -110,7 +124,7 @@ impl TableStore {
     /// The same table with a hook before and after every operation.
     pub fn hooked(&self, hook: Arc<dyn StoreHook>) -> TableStore {
         let inner = &self.inner;
-        TableStore::new(
+        let hooked = TableStore::new(
             inner.root.clone(),
             Arc::new(HookedLogStore::new(
                 Arc::clone(&inner.log),
@@ -122,7 +136,11 @@ impl TableStore {
             )),
             Arc::new(HookedObjectStore::new(Arc::clone(&inner.object), hook)),
             inner.object_url.clone(),
-        )
+        );
+        TableStore {
+            passes_compacted_logs: self.passes_compacted_logs,
+            ..hooked
+        }
     }
 }
 

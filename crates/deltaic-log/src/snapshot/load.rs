@@ -111,7 +111,10 @@ async fn load_once(store: &TableStore, mut request: SegmentRequest) -> Result<Op
     let mut attempts = 0;
     loop {
         let looked = Instant::now();
-        let listing = list_log(store, start, wanted).await?;
+        let mut listing = list_log(store, start, wanted).await?;
+        if store.passes_compacted_logs() {
+            listing.compacted.clear();
+        }
         let segment = match LogSegment::try_new(store.root(), &listing, &request) {
             Ok(Some(segment)) if start == 0 || segment.checkpoint.is_some() => segment,
             _ if start > 0 => {

@@ -26,8 +26,8 @@ use crate::result::SqlResult;
 
 use super::new_table::{NewTable, store_record};
 use super::{
-    clone, columns, constraints, create_checks, create_parquet, properties, properties_of, show,
-    table_properties_of,
+    clone, columns, constraints, create_checks, create_parquet, nested_not_null, properties,
+    properties_of, show, table_properties_of,
 };
 
 /// `CREATE TABLE` in all its forms.
@@ -441,6 +441,7 @@ async fn write_rows(
     existing: Option<&Snapshot>,
 ) -> Result<CommitResult> {
     let schema = create_checks::writable_schema(new)?;
+    let schema = nested_not_null::checked(schema, nested_not_null::allowed(cx))?;
     create_checks::no_clustering_feature(new)?;
     create_checks::defaults(new, &schema, existing)?;
     let defaults = cx.conf.table_defaults();

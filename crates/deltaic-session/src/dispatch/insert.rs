@@ -1,5 +1,7 @@
 //! INSERT into Delta tables.
 
+use datafusion::common::tree_node::TreeNode;
+use datafusion::logical_expr::Expr as Condition;
 use deltaic_datafusion::{Append, NewTable, Overwrite, OverwriteScope, ReplaceWhere};
 use deltaic_log::Snapshot;
 use deltaic_maintenance::alter::mapping::{self, PhysicalName};
@@ -120,6 +122,10 @@ async fn scope_of(
         alias: None,
     };
     let bound = analysis::condition(cx, &condition, &scope).await?;
+    if has_subquery(&bound.expr) {
+        let class = "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.UNSUPPORTED_IN_EXISTS_SUBQUERY";
+        return Err(DeltaError::new(class).param("treeNode", &bound.sql));
+    }
     Ok(Some(OverwriteScope::Where(ReplaceWhere {
         predicate: bound.expr,
         qualifier: None,
@@ -127,6 +133,18 @@ async fn scope_of(
         check_name: format!("EXPRESSION({})", bound.unresolved),
         sql: bound.sql,
     })))
+}
+
+/// Which rows go must be known before the statement's query is.
+fn has_subquery(condition: &Condition) -> bool {
+    let is_subquery = |expr: &Condition| {
+        matches!(
+            expr,
+            Condition::Exists(_) | Condition::InSubquery(_) | Condition::ScalarSubquery(_)
+        )
+    };
+    let found = condition.exists(|expr| Ok(is_subquery(expr)));
+    found.unwrap_or(true)
 }
 
 /// `p <=> 3 AND …` for the partitions that the statement names.

@@ -18,6 +18,7 @@ mod insert_rows;
 mod listing;
 mod maintain;
 mod namespaces;
+mod nested_not_null;
 mod new_table;
 mod properties;
 mod query;

@@ -14,7 +14,7 @@ use crate::errors;
 use crate::resolve::{self, DeltaTable, Target};
 use crate::result::SqlResult;
 
-use super::features;
+use super::{features, nested_not_null};
 
 /// What the session allows among properties.
 pub(super) fn rules(cx: &Context) -> PropertyRules {
@@ -183,7 +183,12 @@ pub(super) async fn change(
     decide: impl FnOnce(&TableState) -> Result<TableChange>,
 ) -> Result<SqlResult> {
     let snapshot = table.snapshot(cx).await?;
-    let decided = decide(&TableState::of(&snapshot))?;
+    let mut decided = decide(&TableState::of(&snapshot))?;
+    if decided.metadata.schema_string != snapshot.metadata().schema_string {
+        let schema = decided.metadata.schema()?;
+        let schema = nested_not_null::checked(schema, nested_not_null::allowed(cx))?;
+        decided.metadata.schema_string = schema.to_json();
+    }
     let result = alter::commit(
         &snapshot,
         decided,

@@ -8,6 +8,7 @@ mod convert;
 mod drops;
 mod features;
 mod field;
+mod guards;
 mod helpers;
 mod inventory;
 mod lesson;

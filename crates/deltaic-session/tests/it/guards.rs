@@ -1,0 +1,146 @@
+//! What a table or a statement asks for and is not given: constraints that nobody checks, files of other machines.
+
+use serde_json::json;
+
+use crate::helpers::Warehouse;
+
+#[tokio::test]
+async fn a_replacement_does_not_depend_on_a_query() {
+    let w = Warehouse::new();
+    w.all(&["CREATE TABLE t (id INT)", "INSERT INTO t VALUES (1), (2)"])
+        .await;
+    for condition in [
+        "id IN (SELECT 1)",
+        "EXISTS (SELECT 1 FROM t)",
+        "id = 2 OR id = (SELECT max(id) FROM t)",
+    ] {
+        assert_eq!(
+            w.class(&format!(
+                "INSERT INTO t REPLACE WHERE {condition} VALUES (1)"
+            ))
+            .await,
+            "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.UNSUPPORTED_IN_EXISTS_SUBQUERY",
+            "{condition}"
+        );
+    }
+    assert_eq!(
+        w.rows("SELECT id FROM t ORDER BY id").await,
+        json!([[1], [2]])
+    );
+}
+
+#[tokio::test]
+async fn not_null_in_arrays_and_maps_is_refused_or_dropped() {
+    let w = Warehouse::new();
+    let class = "DELTA_NESTED_NOT_NULL_CONSTRAINT";
+    for columns in [
+        "a ARRAY<STRUCT<x: INT NOT NULL>>",
+        "s STRUCT<a: MAP<STRING, STRUCT<x: INT NOT NULL>>>",
+    ] {
+        assert_eq!(w.class(&format!("CREATE TABLE t ({columns})")).await, class);
+        assert_eq!(
+            w.class(&format!("CREATE OR REPLACE TABLE t ({columns})"))
+                .await,
+            class
+        );
+        assert!(!w.has("t"), "{columns}");
+    }
+    w.all(&[
+        "SET spark.databricks.delta.constraints.allowUnenforcedNotNull.enabled = true",
+        "CREATE TABLE t (a ARRAY<STRUCT<x: INT NOT NULL>>, s STRUCT<y: INT NOT NULL>)",
+        "RESET spark.databricks.delta.constraints.allowUnenforcedNotNull.enabled",
+        "INSERT INTO t VALUES (array(named_struct('x', CAST(NULL AS INT))), named_struct('y', 1))",
+        "ALTER TABLE t ADD COLUMN b ARRAY<STRUCT<x: INT>>",
+    ])
+    .await;
+    assert_eq!(
+        w.rows("SELECT a[0].x, s.y FROM t").await,
+        json!([[null, 1]])
+    );
+    let refused = "INSERT INTO t VALUES (NULL, named_struct('y', CAST(NULL AS INT)), NULL)";
+    assert!(w.class(refused).await.starts_with("DELTA_NOT_NULL"));
+    // A table that another engine made so, and whose schema changes.
+    let log = w.folder.path().join("t/_delta_log");
+    let newest = std::fs::read_to_string(log.join("00000000000000000002.json")).unwrap();
+    let made = newest.replace(
+        r#"{\"name\":\"x\",\"type\":\"integer\",\"nullable\":true"#,
+        r#"{\"name\":\"x\",\"type\":\"integer\",\"nullable\":false"#,
+    );
+    assert_ne!(made, newest);
+    std::fs::write(log.join("00000000000000000003.json"), made).unwrap();
+    assert_eq!(w.class("ALTER TABLE t ADD COLUMN c INT").await, class);
+    w.ok("ALTER TABLE t SET TBLPROPERTIES ('k' = 'v')").await;
+}
+
+#[tokio::test]
+async fn compacted_log_files_are_passed_over_where_the_session_says_so() {
+    let w = Warehouse::new();
+    w.all(&[
+        "CREATE TABLE t (id INT)",
+        "INSERT INTO t VALUES (1)",
+        "INSERT INTO t VALUES (2)",
+    ])
+    .await;
+    // It sums the commits up wrongly, to tell whether it was read.
+    let log = w.folder.path().join("t/_delta_log");
+    let first = std::fs::read_to_string(log.join("00000000000000000001.json")).unwrap();
+    let name = "00000000000000000001.00000000000000000002.compacted.json";
+    std::fs::write(log.join(name), first).unwrap();
+    let other = crate::helpers::open(w.folder.path());
+    let count = "SELECT count(*) FROM t";
+    let rows = |answer: deltaic_session::SqlResult| answer.to_json_pipe()["rows"].clone();
+    assert_eq!(rows(crate::helpers::run(&other, count).await), json!([[1]]));
+    let setting = "spark.databricks.delta.deltaLog.minorCompaction.useForReads";
+    crate::helpers::run(&other, &format!("SET {setting} = false")).await;
+    assert_eq!(rows(crate::helpers::run(&other, count).await), json!([[2]]));
+    crate::helpers::run(&other, &format!("SET {setting} = true")).await;
+    assert_eq!(rows(crate::helpers::run(&other, count).await), json!([[1]]));
+}
+
+#[tokio::test]
+async fn a_file_of_another_machine_is_neither_read_nor_vacuumed() {
+    let w = Warehouse::new();
+    w.all(&["CREATE TABLE t (id INT)", "INSERT INTO t VALUES (1)"])
+        .await;
+    let folder = w.folder.path().join("t");
+    let commit = folder.join("_delta_log/00000000000000000001.json");
+    let text = std::fs::read_to_string(&commit).unwrap();
+    let file = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .find(|name| name.ends_with(".parquet"))
+        .unwrap();
+    let there = |host: &str| format!("file://{host}{}/{file}", folder.display());
+    let put = |path: &str| {
+        let _ = std::fs::remove_file(folder.join("_delta_log/00000000000000000001.crc"));
+        std::fs::write(&commit, text.replace(&file, path)).unwrap();
+    };
+    put(&there("other"));
+    let session = crate::helpers::open(w.folder.path());
+    for sql in [
+        "SELECT * FROM t",
+        "DELETE FROM t WHERE id = 1",
+        "VACUUM t",
+        "VACUUM t DRY RUN",
+        "FSCK REPAIR TABLE t",
+        "INSERT OVERWRITE t REPLACE WHERE id = 1 VALUES (1)",
+    ] {
+        let Err(error) = session.sql(sql, deltaic_session::Parameters::None).await else {
+            panic!("{sql}");
+        };
+        if !sql.starts_with("INSERT") {
+            let expected = format!("Wrong FS: {}, expected: file:///", there("other"));
+            assert_eq!(error.text(), expected, "{sql}");
+        }
+    }
+    assert!(folder.join(&file).exists());
+    assert!(
+        w.class("CREATE TABLE u (id INT) LOCATION 'file://other/tmp/u'")
+            .await
+            == "none"
+    );
+    put(&there("localhost"));
+    let session = crate::helpers::open(w.folder.path());
+    let answer = crate::helpers::run(&session, "SELECT * FROM t").await;
+    assert_eq!(answer.to_json_pipe()["rows"], json!([[1]]));
+}
