@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use datafusion::catalog::TableProvider;
 use deltaic_protocol::Result;
-use deltaic_protocol::schema::{DataType, StructType};
+use deltaic_protocol::schema::{DataType, StructField, StructType};
 use sqlparser::ast::{Expr, Ident};
 
 /// The point of the past that a reference names.
@@ -36,6 +36,8 @@ pub struct TableRelation {
     pub provider: Arc<dyn TableProvider>,
     /// The columns with their Spark types.
     pub schema: StructType,
+    /// A column that the provider gives after these and that is found only where no column has its name: `_metadata`.
+    pub metadata: Option<StructField>,
     /// Names in front of a column: `[catalog, schema, table]`, or `[delta, path]` for a table by path.
     pub qualifier: Vec<String>,
 }

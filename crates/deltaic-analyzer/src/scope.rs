@@ -31,6 +31,9 @@ pub struct ScopeColumn {
 pub struct Scope {
     /// All of them, hidden ones too.
     pub columns: Vec<ScopeColumn>,
+    /// What the tables tell of their rows beside the columns, as `_metadata`: no star takes it, and a column of its name
+    /// goes before it.
+    pub metadata: Vec<ScopeColumn>,
 }
 
 /// `n` of a column that was declared as CHAR(n).
@@ -89,7 +92,26 @@ impl Scope {
                 hidden: false,
             })
             .collect();
-        Self { columns }
+        Self::of(columns)
+    }
+
+    /// A scope of columns alone.
+    pub fn of(columns: Vec<ScopeColumn>) -> Self {
+        Self {
+            columns,
+            metadata: Vec::new(),
+        }
+    }
+
+    /// The columns of both, in order.
+    pub fn extend(&mut self, other: Scope) {
+        self.columns.extend(other.columns);
+        self.metadata.extend(other.metadata);
+    }
+
+    /// Everything that the rows have.
+    pub fn all(&self) -> impl Iterator<Item = &ScopeColumn> {
+        self.columns.iter().chain(&self.metadata)
     }
 
     /// Columns that a bare name or a star sees.
@@ -105,49 +127,10 @@ impl Scope {
         parts: &[&str],
         case_sensitive: bool,
     ) -> Result<Option<(&ScopeColumn, usize)>> {
-        let same = |a: &str, b: &str| {
-            if case_sensitive {
-                a == b
-            } else {
-                a.to_lowercase() == b.to_lowercase()
-            }
-        };
-        for width in (0..parts.len().min(4)).rev() {
-            let (front, name) = (&parts[..width], parts[width]);
-            let mut found: Vec<&ScopeColumn> = Vec::new();
-            for c in &self.columns {
-                let skip = c.qualifier.len().wrapping_sub(width);
-                let fits = same(&c.attr.name, name)
-                    && (width > 0 || !c.hidden)
-                    && skip <= c.qualifier.len()
-                    && c.qualifier[skip..]
-                        .iter()
-                        .zip(front)
-                        .all(|(q, p)| same(q, p));
-                if fits && !found.iter().any(|f| f.attr == c.attr) {
-                    found.push(c);
-                }
-            }
-            match found.as_slice() {
-                [] => {}
-                [one] => return Ok(Some((one, width + 1))),
-                many => {
-                    // The columns' qualifiers, but the name as the statement spells it.
-                    let spelt = |c: &&ScopeColumn| {
-                        let mut path = c.path();
-                        if let Some(last) = path.last_mut() {
-                            name.clone_into(last);
-                        }
-                        backticked(&path)
-                    };
-                    let names: Vec<String> = many.iter().map(spelt).collect();
-                    return Err(DeltaError::new("AMBIGUOUS_REFERENCE")
-                        .param("name", backticked(&parts[..=width]))
-                        .param("referenceNames", format!("[{}]", names.join(", "))));
-                }
-            }
+        match find(&self.columns, parts, case_sensitive)? {
+            None => find(&self.metadata, parts, case_sensitive),
+            found => Ok(found),
         }
-        Ok(None)
     }
 
     /// Columns under a star with these names in front; None where no qualifier fits.
@@ -225,6 +208,57 @@ impl Scope {
         names.truncate(5);
         names
     }
+}
+
+/// The column among these that `parts` begins with, and how many of the parts name it.
+fn find<'a>(
+    columns: &'a [ScopeColumn],
+    parts: &[&str],
+    case_sensitive: bool,
+) -> Result<Option<(&'a ScopeColumn, usize)>> {
+    let same = |a: &str, b: &str| {
+        if case_sensitive {
+            a == b
+        } else {
+            a.to_lowercase() == b.to_lowercase()
+        }
+    };
+    for width in (0..parts.len().min(4)).rev() {
+        let (front, name) = (&parts[..width], parts[width]);
+        let mut found: Vec<&ScopeColumn> = Vec::new();
+        for c in columns {
+            let skip = c.qualifier.len().wrapping_sub(width);
+            let fits = same(&c.attr.name, name)
+                && (width > 0 || !c.hidden)
+                && skip <= c.qualifier.len()
+                && c.qualifier[skip..]
+                    .iter()
+                    .zip(front)
+                    .all(|(q, p)| same(q, p));
+            if fits && !found.iter().any(|f| f.attr == c.attr) {
+                found.push(c);
+            }
+        }
+        match found.as_slice() {
+            [] => {}
+            [one] => return Ok(Some((one, width + 1))),
+            many => {
+                // The columns' qualifiers, but the name as the statement spells it.
+                let spelt = |c: &&ScopeColumn| {
+                    let mut path = c.path();
+                    if let Some(last) = path.last_mut() {
+                        name.clone_into(last);
+                    }
+                    backticked(&path)
+                };
+                let names: Vec<String> = many.iter().map(spelt).collect();
+                return Err(DeltaError::new("AMBIGUOUS_REFERENCE")
+                    .param("name", backticked(&parts[..=width]))
+                    .param("referenceNames", format!("[{}]", names.join(", "))));
+            }
+        }
+    }
+    Ok(None)
 }
 
 #[cfg(test)]

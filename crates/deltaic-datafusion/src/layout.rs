@@ -17,6 +17,71 @@ pub const FILE_COLUMN: &str = "__deltaic_file";
 /// The hidden column with the position of a row in its file.
 pub const ROW_COLUMN: &str = "__deltaic_row";
 
+/// The hidden column with the address of a row's file.
+pub(crate) const PATH_COLUMN: &str = "__deltaic_path";
+/// The hidden column with the name of a row's file.
+pub(crate) const NAME_COLUMN: &str = "__deltaic_name";
+/// The hidden column with the size of a row's file in bytes.
+pub(crate) const SIZE_COLUMN: &str = "__deltaic_size";
+/// The hidden column with the time at which a row's file was written.
+pub(crate) const MODIFIED_COLUMN: &str = "__deltaic_modified";
+/// The hidden column with the id of the first row of a row's file.
+pub(crate) const BASE_ID_COLUMN: &str = "__deltaic_base_id";
+/// The hidden column with the version that the rows of a row's file have by default.
+pub(crate) const BASE_VERSION_COLUMN: &str = "__deltaic_base_version";
+
+/// Which hidden columns a scan yields after the table's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Hidden {
+    /// None.
+    #[default]
+    Nothing,
+    /// [`FILE_COLUMN`] and [`ROW_COLUMN`].
+    Positions,
+    /// What is known of a row's file and, with `rows`, [`ROW_COLUMN`].
+    Places {
+        /// With the position of a row in its file.
+        rows: bool,
+    },
+}
+
+impl Hidden {
+    /// The columns that have one value in a file.
+    fn of_files(self) -> Vec<FieldRef> {
+        let columns = match self {
+            Hidden::Nothing => Vec::new(),
+            Hidden::Positions => vec![Field::new(FILE_COLUMN, Arrow::Int64, false)],
+            Hidden::Places { .. } => vec![
+                Field::new(PATH_COLUMN, Arrow::Utf8, false),
+                Field::new(NAME_COLUMN, Arrow::Utf8, false),
+                Field::new(SIZE_COLUMN, Arrow::Int64, false),
+                to_arrow_field(&StructField::nullable(MODIFIED_COLUMN, DataType::Timestamp)),
+                Field::new(BASE_ID_COLUMN, Arrow::Int64, true),
+                Field::new(BASE_VERSION_COLUMN, Arrow::Int64, true),
+            ],
+        };
+        columns.into_iter().map(Arc::new).collect()
+    }
+
+    /// Whether the position of a row in its file is among them.
+    pub(crate) fn has_rows(self) -> bool {
+        matches!(self, Hidden::Positions | Hidden::Places { rows: true })
+    }
+
+    /// All of them, in their order.
+    fn fields(self) -> Vec<FieldRef> {
+        let mut columns = self.of_files();
+        if self.has_rows() {
+            columns.push(row_field());
+        }
+        columns
+    }
+}
+
+fn row_field() -> FieldRef {
+    Arc::new(Field::new(ROW_COLUMN, Arrow::Int64, false).with_extension_type(RowNumber))
+}
+
 /// Where the columns of a table are.
 #[derive(Debug, Clone)]
 pub struct TableLayout {
@@ -113,31 +178,25 @@ impl TableLayout {
         }
     }
 
-    /// The scan's schema. With `hidden`, file and row number follow the partition columns.
-    pub fn table_schema(&self, hidden: bool) -> TableSchema {
+    /// The scan's schema: data columns, partition columns, hidden ones.
+    pub fn table_schema(&self, hidden: Hidden) -> TableSchema {
         let mut partitions = self.partitions.clone();
-        let builder = TableSchema::builder(Arc::clone(&self.file_schema));
-        if !hidden {
-            return builder.with_table_partition_cols(partitions).build();
+        partitions.extend(hidden.of_files());
+        let builder = TableSchema::builder(Arc::clone(&self.file_schema))
+            .with_table_partition_cols(partitions);
+        match hidden.has_rows() {
+            true => builder.with_virtual_columns(vec![row_field()]).build(),
+            false => builder.build(),
         }
-        partitions.push(Arc::new(Field::new(FILE_COLUMN, Arrow::Int64, false)));
-        let row = Field::new(ROW_COLUMN, Arrow::Int64, false).with_extension_type(RowNumber);
-        builder
-            .with_table_partition_cols(partitions)
-            .with_virtual_columns(vec![Arc::new(row) as FieldRef])
-            .build()
     }
 
-    /// The logical schema and, with `hidden`, file and row number.
-    pub fn output_schema(&self, hidden: bool) -> SchemaRef {
-        if !hidden {
+    /// The logical schema and the hidden columns.
+    pub fn output_schema(&self, hidden: Hidden) -> SchemaRef {
+        if hidden == Hidden::Nothing {
             return Arc::clone(&self.schema);
         }
         let mut fields: Vec<FieldRef> = self.schema.fields().iter().cloned().collect();
-        fields.push(Arc::new(Field::new(FILE_COLUMN, Arrow::Int64, false)));
-        fields.push(Arc::new(
-            Field::new(ROW_COLUMN, Arrow::Int64, false).with_extension_type(RowNumber),
-        ));
+        fields.extend(hidden.fields());
         Arc::new(Schema::new_with_metadata(
             fields,
             self.schema.metadata().clone(),
@@ -145,7 +204,7 @@ impl TableLayout {
     }
 
     /// The places of projected logical columns (hidden ones included) in the scan's schema.
-    pub fn project(&self, projection: Option<&Vec<usize>>, hidden: bool) -> Vec<usize> {
+    pub fn project(&self, projection: Option<&Vec<usize>>, hidden: Hidden) -> Vec<usize> {
         let end = self.file_schema.fields().len() + self.partitions.len();
         let place = |at: usize| {
             self.positions
@@ -155,7 +214,7 @@ impl TableLayout {
         };
         match projection {
             Some(columns) => columns.iter().map(|at| place(*at)).collect(),
-            None => (0..self.positions.len() + if hidden { 2 } else { 0 })
+            None => (0..self.positions.len() + hidden.fields().len())
                 .map(place)
                 .collect(),
         }

@@ -22,8 +22,9 @@ use deltaic_protocol::timestamp::Zone;
 
 use crate::columns::mapping::MappingMode;
 use crate::error::wrap;
-use crate::layout::TableLayout;
+use crate::layout::{Hidden, TableLayout};
 use crate::scan::build::{ScanFile, ScanSpec, build_scan};
+use crate::scan::metadata::{FileMetadata, Table};
 use crate::scan::pinned::{PinnedTable, pushdown};
 use crate::scan::prune::prune;
 
@@ -49,6 +50,7 @@ pub struct DeltaTableProvider {
     layout: Arc<TableLayout>,
     zone: Zone,
     hidden: bool,
+    metadata: Option<Arc<FileMetadata>>,
     files: Option<Arc<Vec<ScanFile>>>,
     inserts: Option<Arc<dyn InsertPlanner>>,
 }
@@ -66,6 +68,7 @@ impl DeltaTableProvider {
             layout: Arc::new(layout),
             zone: Zone::utc(),
             hidden: false,
+            metadata: None,
             files: None,
             inserts: None,
         })
@@ -84,7 +87,24 @@ impl DeltaTableProvider {
         let mode = self.layout.columns.mode;
         let partitions = self.snapshot.partition_columns();
         self.layout = Arc::new(TableLayout::new(schema, partitions, mode));
+        self.metadata = None;
         self
+    }
+
+    /// With Spark's column [`_metadata`](crate::scan::metadata) after the table's own, unless a column has that name. Such
+    /// a provider only reads.
+    ///
+    /// # Errors
+    /// Row tracking is on and the table does not name the columns that hold it.
+    pub fn with_metadata(mut self) -> DeltaResult<DeltaTableProvider> {
+        self.metadata = FileMetadata::of(&self.snapshot)?.map(Arc::new);
+        self.inserts = None;
+        Ok(self)
+    }
+
+    /// The column `_metadata`, where the provider has it.
+    pub fn metadata(&self) -> Option<&FileMetadata> {
+        self.metadata.as_deref()
     }
 
     /// With a way to insert rows.
@@ -99,6 +119,7 @@ impl DeltaTableProvider {
     #[must_use]
     pub fn with_row_positions(mut self, files: Arc<Vec<ScanFile>>) -> DeltaTableProvider {
         self.hidden = true;
+        self.metadata = None;
         self.files = Some(files);
         self
     }
@@ -130,7 +151,7 @@ impl DeltaTableProvider {
     /// They are not; see [`load_files`](Self::load_files).
     pub fn loaded_files(&self) -> Result<Arc<Vec<ScanFile>>> {
         match &self.files {
-            Some(files) if !self.hidden => Ok(Arc::clone(files)),
+            Some(files) if !self.hidden && self.metadata.is_none() => Ok(Arc::clone(files)),
             _ => not_impl_err!("a Delta table is encoded after DeltaTableProvider::load_files"),
         }
     }
@@ -203,6 +224,13 @@ impl DeltaTableProvider {
     }
 }
 
+fn positions(wanted: bool) -> Hidden {
+    match wanted {
+        true => Hidden::Positions,
+        false => Hidden::Nothing,
+    }
+}
+
 /// By what a table's columns are found in files.
 pub(crate) fn mapping_mode(snapshot: &Snapshot) -> DeltaResult<MappingMode> {
     mode_of(snapshot.config())
@@ -221,7 +249,10 @@ pub(crate) fn mode_of(config: &TableConfig) -> DeltaResult<MappingMode> {
 #[async_trait]
 impl TableProvider for DeltaTableProvider {
     fn schema(&self) -> SchemaRef {
-        self.layout.output_schema(self.hidden)
+        match &self.metadata {
+            Some(metadata) => metadata.output_schema(&self.layout.schema),
+            None => self.layout.output_schema(positions(self.hidden)),
+        }
     }
 
     fn table_type(&self) -> TableType {
@@ -243,11 +274,20 @@ impl TableProvider for DeltaTableProvider {
             store: self.snapshot.store(),
             layout: &self.layout,
             zone: &self.zone,
-            hidden: self.hidden,
+            hidden: positions(self.hidden),
             projection,
             limit,
         };
-        build_scan(session, &spec, &files)
+        match &self.metadata {
+            Some(metadata) if metadata.is_wanted(projection) => {
+                let table = Table {
+                    schema: self.snapshot.schema(),
+                    partition_columns: self.snapshot.partition_columns(),
+                };
+                metadata.scan(session, &spec, table, &files)
+            }
+            _ => build_scan(session, &spec, &files),
+        }
     }
 
     fn supports_filters_pushdown(

@@ -4,6 +4,7 @@ pub mod adapter;
 pub mod build;
 pub(crate) mod failure;
 pub(crate) mod footer;
+pub mod metadata;
 pub(crate) mod morsel;
 pub mod pinned;
 pub(crate) mod predicate;

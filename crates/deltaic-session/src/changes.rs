@@ -103,6 +103,7 @@ pub(crate) async fn relation(
     let relation = TableRelation {
         provider: Arc::new(changes.with_zone(cx.zone())),
         schema,
+        metadata: None,
         qualifier: table.qualifier,
     };
     Ok((relation, latest.store().root().to_string()))

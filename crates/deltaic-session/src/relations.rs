@@ -9,6 +9,7 @@ use deltaic_analyzer::{
 };
 use deltaic_command::TimeTravel;
 use deltaic_datafusion::DeltaTableProvider;
+use deltaic_datafusion::scan::metadata::FileMetadata;
 use deltaic_log::Snapshot;
 use deltaic_protocol::error::{DeltaError, Result};
 use sqlparser::ast::Ident;
@@ -93,11 +94,13 @@ impl<'a> SessionResolver<'a> {
                 if travel.is_some() {
                     return Err(errors::no_time_travel(&table.qualifier));
                 }
-                let files = parquet::open(&table, self.cx.zone()).await?;
+                let files = parquet::open(&table, self.cx.zone()).await?.with_metadata();
                 let schema = files.schema.clone();
+                let metadata = files.metadata().map(FileMetadata::field);
                 Ok(Relation::Table(TableRelation {
                     provider: Arc::new(files),
                     schema,
+                    metadata,
                     qualifier: table.qualifier,
                 }))
             }
@@ -144,9 +147,13 @@ impl<'a> SessionResolver<'a> {
         self.note_read(snapshot.store().root().to_string());
         let schema = snapshot.schema().as_ref().clone();
         let provider = DeltaTableProvider::try_new(snapshot)?.with_zone(self.cx.zone());
+        // A table whose row tracking is broken can still be read.
+        let provider = provider.clone().with_metadata().unwrap_or(provider);
+        let metadata = provider.metadata().map(FileMetadata::field);
         Ok(TableRelation {
             provider: Arc::new(provider),
             schema,
+            metadata,
             qualifier: table.qualifier,
         })
     }

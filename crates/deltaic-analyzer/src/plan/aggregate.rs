@@ -170,7 +170,7 @@ impl Binder<'_> {
         }
         let out = Rel {
             plan,
-            scope: Scope { columns },
+            scope: Scope::of(columns),
             partitions: 1,
         };
         let nodes = nodes

@@ -126,7 +126,17 @@ impl Binder<'_> {
                     Resolved::Table(t) => self.scan(t)?,
                     Resolved::View(v, query) => self.view(v, query)?,
                 };
-                self.aliased(rel, alias.as_ref())
+                // Under its alias a table still tells of its rows.
+                let metadata = rel.scope.metadata.clone();
+                let mut rel = self.aliased(rel, alias.as_ref())?;
+                rel.scope.metadata = metadata;
+                if let Some(alias) = alias {
+                    let qualifier: Arc<[String]> = [alias.name.value.clone()].into();
+                    for c in &mut rel.scope.metadata {
+                        c.qualifier = Arc::clone(&qualifier);
+                    }
+                }
+                Ok(rel)
             }
             TableFactor::Derived {
                 lateral,
@@ -208,7 +218,7 @@ impl Binder<'_> {
         let mut columns = Vec::with_capacity(t.schema.fields.len());
         let mut exprs = Vec::with_capacity(t.schema.fields.len());
         let mut adapted = false;
-        for (n, f) in t.schema.fields.iter().enumerate() {
+        for (n, f) in t.schema.fields.iter().chain(&t.metadata).enumerate() {
             let Some(field) = provided.fields().get(n) else {
                 return Err(internal(format!("the table gives no column {}", f.name)));
             };
@@ -253,9 +263,10 @@ impl Binder<'_> {
         } else {
             plan
         };
+        let metadata = columns.split_off(t.schema.fields.len());
         Ok(Rel {
             plan,
-            scope: Scope { columns },
+            scope: Scope { columns, metadata },
             partitions: 1,
         })
     }
@@ -342,14 +353,15 @@ impl Binder<'_> {
             .ours()?;
         Ok(Rel {
             plan,
-            scope: Scope { columns },
+            scope: Scope::of(columns),
             partitions: rel.partitions,
         })
     }
 
-    /// New names in front of every column; hidden ones go.
+    /// New names in front of every column; hidden ones go, and what tables tell of their rows.
     pub fn qualify(&self, rel: &mut Rel, qualifier: &[String]) {
         let qualifier: Arc<[String]> = qualifier.into();
+        rel.scope.metadata.clear();
         rel.scope.columns.retain(|c| !c.hidden);
         for c in &mut rel.scope.columns {
             c.qualifier = Arc::clone(&qualifier);

@@ -118,6 +118,7 @@ impl Binder<'_> {
             schema: StructType {
                 fields: vec![types::field("id", DataType::Long, false)],
             },
+            metadata: None,
             qualifier: vec![],
         };
         let mut rel = self.scan(&table)?;

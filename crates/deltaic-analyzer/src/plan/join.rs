@@ -14,7 +14,7 @@ use crate::function::operator;
 use crate::lower::{conjuncts, lower};
 use crate::names::pretty;
 use crate::node::{Node, Op};
-use crate::scope::{Scope, ScopeColumn};
+use crate::scope::ScopeColumn;
 
 impl Binder<'_> {
     /// Every row with every row.
@@ -24,7 +24,7 @@ impl Binder<'_> {
             .and_then(LogicalPlanBuilder::build)
             .ours()?;
         let mut scope = left.scope;
-        scope.columns.extend(right.scope.columns);
+        scope.extend(right.scope);
         Ok(Rel {
             plan,
             scope,
@@ -60,10 +60,8 @@ impl Binder<'_> {
                 self.join_on(left, right, kind, Some(Node::boolean(true)))
             }
             JoinConstraint::On(e) => {
-                let mut both = Scope {
-                    columns: left.scope.columns.clone(),
-                };
-                both.columns.extend(right.scope.columns.iter().cloned());
+                let mut both = left.scope.clone();
+                both.extend(right.scope.clone());
                 let cx = Cx::new(&both, around, sight);
                 let condition = self.boolean(e, &cx)?;
                 if condition.has_aggregate() || condition.has_window() {
@@ -123,19 +121,20 @@ impl Binder<'_> {
             JoinType::Full => (true, true),
             _ => (false, false),
         };
-        let mut columns: Vec<ScopeColumn> = left.scope.columns;
-        for c in &mut columns {
+        let mut scope = left.scope;
+        for c in scope.columns.iter_mut().chain(&mut scope.metadata) {
             c.nullable |= left_null;
         }
         if !matches!(kind, JoinType::LeftSemi | JoinType::LeftAnti) {
-            columns.extend(right.scope.columns.into_iter().map(|mut c| {
+            let mut other = right.scope;
+            for c in other.columns.iter_mut().chain(&mut other.metadata) {
                 c.nullable |= right_null;
-                c
-            }));
+            }
+            scope.extend(other);
         }
         Ok(Rel {
             plan,
-            scope: Scope { columns },
+            scope,
             partitions: 1,
         })
     }
@@ -194,8 +193,7 @@ impl Binder<'_> {
             }
             let mut exprs: Vec<_> = rel
                 .scope
-                .columns
-                .iter()
+                .all()
                 .map(|c| datafusion::logical_expr::Expr::Column(c.attr.column.clone()))
                 .collect();
             for (name, node) in &nodes {

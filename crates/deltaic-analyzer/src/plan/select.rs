@@ -162,7 +162,7 @@ impl Binder<'_> {
             column.attr.name = item.name.clone();
             columns.push(column);
         }
-        let output = Scope { columns };
+        let output = Scope::of(columns);
         let lone = Cx {
             windows: cx.windows,
             ..Cx::new(&output, None, cx.sight)
@@ -213,9 +213,7 @@ impl Binder<'_> {
         distinct: bool,
     ) -> Result<Rel> {
         if distinct && !hidden.is_empty() {
-            let scope = Scope {
-                columns: items.iter().filter_map(|i| i.source.clone()).collect(),
-            };
+            let scope = Scope::of(items.iter().filter_map(|i| i.source.clone()).collect());
             let name = hidden
                 .first()
                 .map(|n| pretty(n, self.options.zone))
@@ -248,9 +246,7 @@ impl Binder<'_> {
             };
         }
         let Some(order) = order else { return Ok(out) };
-        let visible = Scope {
-            columns: out.scope.columns[..items.len()].to_vec(),
-        };
+        let visible = Scope::of(out.scope.columns[..items.len()].to_vec());
         let extra: Vec<Node> = out.scope.columns[items.len()..]
             .iter()
             .map(|c| c.node(&c.attr.name))

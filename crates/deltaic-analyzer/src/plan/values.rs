@@ -88,7 +88,7 @@ impl Binder<'_> {
             .ours()?;
         Ok(Rel {
             plan,
-            scope: Scope { columns },
+            scope: Scope::of(columns),
             partitions: 1,
         })
     }

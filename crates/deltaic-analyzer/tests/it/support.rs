@@ -69,6 +69,7 @@ impl Resolver for Host {
         Ok(Relation::Table(TableRelation {
             provider,
             schema: schema.clone(),
+            metadata: None,
             qualifier,
         }))
     }

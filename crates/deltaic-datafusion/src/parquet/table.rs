@@ -20,6 +20,7 @@ use crate::columns::mapping::MappingMode;
 use crate::error::wrap;
 use crate::layout::TableLayout;
 use crate::scan::build::ScanFile;
+use crate::scan::metadata::{FileMetadata, Table};
 use crate::scan::pinned::{PinnedTable, pushdown};
 
 /// A folder of Parquet files.
@@ -34,6 +35,7 @@ pub struct ParquetTable {
     /// The session's zone.
     pub zone: Zone,
     layout: Arc<TableLayout>,
+    metadata: Option<FileMetadata>,
 }
 
 impl ParquetTable {
@@ -55,7 +57,20 @@ impl ParquetTable {
             partition_columns,
             zone,
             layout,
+            metadata: None,
         }
+    }
+
+    /// With Spark's column [`_metadata`](crate::scan::metadata) after the table's own, unless a column has that name.
+    #[must_use]
+    pub fn with_metadata(mut self) -> ParquetTable {
+        self.metadata = FileMetadata::of_files(&self.schema);
+        self
+    }
+
+    /// The column `_metadata`, where the table has it.
+    pub fn metadata(&self) -> Option<&FileMetadata> {
+        self.metadata.as_ref()
     }
 
     /// The files that are there now.
@@ -86,7 +101,10 @@ impl ParquetTable {
 #[async_trait]
 impl TableProvider for ParquetTable {
     fn schema(&self) -> SchemaRef {
-        self.layout.output_schema(false)
+        match &self.metadata {
+            Some(metadata) => metadata.output_schema(&self.layout.schema),
+            None => Arc::clone(&self.layout.schema),
+        }
     }
 
     fn table_type(&self) -> TableType {
@@ -115,7 +133,17 @@ impl TableProvider for ParquetTable {
             self.zone.clone(),
             files,
         );
-        pinned.scan(session, projection, filters, limit).await
+        match &self.metadata {
+            Some(metadata) if metadata.is_wanted(projection) => {
+                let files = pinned.pruned(session, filters)?;
+                let table = Table {
+                    schema: &self.schema,
+                    partition_columns: &self.partition_columns,
+                };
+                metadata.scan(session, &pinned.spec(projection, limit), table, &files)
+            }
+            _ => pinned.scan(session, projection, filters, limit).await,
+        }
     }
 
     fn supports_filters_pushdown(

@@ -16,7 +16,7 @@ use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::physical_plan::ExecutionPlan;
 use deltaic_protocol::action::Add;
 use deltaic_protocol::timestamp::Zone;
-use deltaic_storage::TableStore;
+use deltaic_storage::{DataPath, TableStore};
 use object_store::ObjectMeta;
 
 use super::adapter::DeltaAdapterFactory;
@@ -26,7 +26,7 @@ use super::source::DeltaSource;
 use super::stats::FileStats;
 use super::vector::VectorFile;
 use crate::error::wrap;
-use crate::layout::TableLayout;
+use crate::layout::{Hidden, TableLayout};
 use crate::values::partition_scalar;
 
 /// A file of a scan.
@@ -57,8 +57,8 @@ pub struct ScanSpec<'a> {
     pub layout: &'a TableLayout,
     /// The session's zone, for partition values of old writers.
     pub zone: &'a Zone,
-    /// Yield file and row numbers too.
-    pub hidden: bool,
+    /// Hidden columns to yield too.
+    pub hidden: Hidden,
     /// Logical columns to yield, all where none; hidden ones stand at the end.
     pub projection: Option<&'a Vec<usize>>,
     /// Rows that suffice.
@@ -157,8 +157,10 @@ fn scan_file(
         version: None,
     };
     let mut values = partition_values(spec.layout, add, spec.zone)?;
-    if spec.hidden {
-        values.push(ScalarValue::Int64(i64::try_from(number).ok()));
+    match spec.hidden {
+        Hidden::Nothing => {}
+        Hidden::Positions => values.push(ScalarValue::Int64(i64::try_from(number).ok())),
+        Hidden::Places { .. } => values.extend(places_of(&path, add)),
     }
     let mut rows = file.rows.clone();
     rows.vector = add
@@ -182,6 +184,21 @@ fn scan_file(
         out = out.with_extension(rows);
     }
     Ok(out)
+}
+
+/// What is known of a file, in the order of the hidden columns.
+fn places_of(path: &DataPath, add: &Add) -> [ScalarValue; 6] {
+    let uri = path.uri();
+    let name = uri.rsplit('/').next().unwrap_or_default().to_owned();
+    let modified = add.modification_time.saturating_mul(1000);
+    [
+        ScalarValue::Utf8(Some(uri)),
+        ScalarValue::Utf8(Some(name)),
+        ScalarValue::Int64(Some(add.size)),
+        ScalarValue::TimestampMicrosecond(Some(modified), Some("UTC".into())),
+        ScalarValue::Int64(add.base_row_id),
+        ScalarValue::Int64(add.default_row_commit_version),
+    ]
 }
 
 /// The typed partition values of a file.
@@ -250,7 +267,7 @@ fn statistics(
         }
         columns.push(column);
     }
-    if spec.hidden {
+    if spec.hidden.has_rows() {
         columns.push(ColumnStatistics::new_unknown());
     }
     let bytes = usize::try_from(file.add.size).unwrap_or_default();

@@ -13,9 +13,10 @@ use deltaic_protocol::timestamp::Zone;
 use deltaic_storage::TableStore;
 
 use super::build::{ScanFile, ScanSpec, build_scan};
+use super::metadata::METADATA_COLUMN;
 use super::prune::{has_subquery, is_partition_only, prune};
 use crate::columns::mapping::MappingMode;
-use crate::layout::TableLayout;
+use crate::layout::{Hidden, TableLayout};
 
 /// Files of a table, and its schema.
 #[derive(Debug, Clone)]
@@ -77,15 +78,23 @@ impl PinnedTable {
         limit: Option<usize>,
         files: &[ScanFile],
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let spec = ScanSpec {
+        build_scan(session, &self.spec(projection, limit), files)
+    }
+
+    /// What a scan of the table's columns is made of.
+    pub(crate) fn spec<'a>(
+        &'a self,
+        projection: Option<&'a Vec<usize>>,
+        limit: Option<usize>,
+    ) -> ScanSpec<'a> {
+        ScanSpec {
             store: &self.store,
             layout: &self.layout,
             zone: &self.zone,
-            hidden: false,
+            hidden: Hidden::Nothing,
             projection,
             limit,
-        };
-        build_scan(session, &spec, files)
+        }
     }
 }
 
@@ -98,7 +107,7 @@ pub(crate) fn pushdown(
     filters
         .iter()
         .map(|filter| {
-            if has_subquery(filter) || filter.is_volatile() {
+            if has_subquery(filter) || filter.is_volatile() || is_of_metadata(filter) {
                 TableProviderFilterPushDown::Unsupported
             } else if exact && is_partition_only(layout, filter) {
                 TableProviderFilterPushDown::Exact
@@ -109,10 +118,18 @@ pub(crate) fn pushdown(
         .collect()
 }
 
+/// Whether a filter asks where a row lies, which no statistics tell.
+fn is_of_metadata(filter: &Expr) -> bool {
+    filter
+        .column_refs()
+        .iter()
+        .any(|column| column.name == METADATA_COLUMN)
+}
+
 #[async_trait]
 impl TableProvider for PinnedTable {
     fn schema(&self) -> SchemaRef {
-        self.layout.output_schema(false)
+        self.layout.output_schema(Hidden::Nothing)
     }
 
     fn table_type(&self) -> TableType {

@@ -2,14 +2,18 @@
 //! last changed it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
 use datafusion::dataframe::DataFrame;
+use datafusion::functions::core::expr_fn::get_field;
+use datafusion::prelude::col;
 use deltaic_datafusion::dml::target::DmlTarget;
 use deltaic_datafusion::rewrite::{purge_vectors, remove_mapping};
 use deltaic_datafusion::scan::build::ScanFile;
-use deltaic_datafusion::{CreateKind, CreateTable, WriteContext};
+use deltaic_datafusion::scan::metadata::METADATA_COLUMN;
+use deltaic_datafusion::{CreateKind, CreateTable, DeltaTableProvider, WriteContext};
 use deltaic_log::Snapshot;
 use deltaic_maintenance::restore::{self, RestoreOptions};
 use deltaic_maintenance::travel::TravelOptions;
@@ -46,6 +50,40 @@ async fn rows_of(table: &Table, snapshot: &Snapshot) -> Rows {
         for row in 0..batch.num_rows() {
             let at = |column: usize| columns[column].value(row);
             assert!(out.insert(at(0), (at(1), at(3), at(4))).is_none());
+        }
+    }
+    assert_eq!(out, shown(table, snapshot).await);
+    out
+}
+
+/// The same as a reader sees it.
+async fn shown(table: &Table, snapshot: &Snapshot) -> Rows {
+    let provider = DeltaTableProvider::try_new(snapshot.clone())
+        .unwrap()
+        .with_metadata()
+        .unwrap();
+    let part = |name: &str| get_field(col(METADATA_COLUMN), name);
+    let batches = table
+        .ctx
+        .read_table(Arc::new(provider))
+        .unwrap()
+        .select(vec![
+            col("id"),
+            col("v"),
+            part("row_id"),
+            part("row_commit_version"),
+            part("base_row_id") + part("row_index"),
+        ])
+        .unwrap()
+        .collect()
+        .await
+        .unwrap();
+    let mut out = Rows::new();
+    for batch in &batches {
+        for row in 0..batch.num_rows() {
+            let at = |column: usize| batch.column(column).as_primitive::<Int64Type>().value(row);
+            assert!(at(4) >= 0);
+            assert!(out.insert(at(0), (at(1), at(2), at(3))).is_none());
         }
     }
     out
@@ -246,4 +284,36 @@ async fn a_table_that_is_replaced_gives_ids_that_were_never_given() {
         .await;
     let rows = rows_of(&table, &table.snapshot().await).await;
     assert_eq!(rows[&1].1, 2);
+}
+
+#[tokio::test]
+async fn an_application_asks_for_the_column() {
+    let table = Table::new(&columns(), &["p"], &[ON]).await;
+    table
+        .insert("VALUES (CAST(1 AS BIGINT), CAST(1 AS BIGINT), CAST(0 AS BIGINT)), (2, 2, 0), (3, 3, 1)")
+        .await;
+    table.delete(Some("id = 1")).await;
+    let plain = table.register(None).await;
+    assert!(table.ctx.sql("SELECT _metadata FROM t").await.is_err());
+    let provider = plain.with_metadata().unwrap();
+    table.ctx.register_table("m", Arc::new(provider)).unwrap();
+    let text = "SELECT _metadata['row_id'], id, _metadata['file_size'] > 0 FROM m \
+                WHERE p = 0 AND _metadata['row_id'] < 5 AND v > 0";
+    let found = table.ctx.sql(text).await.unwrap().collect().await.unwrap();
+    assert_eq!(found.iter().map(|batch| batch.num_rows()).sum::<usize>(), 1);
+    assert_eq!(found[0].column(0).as_primitive::<Int64Type>().value(0), 1);
+    assert_eq!(found[0].column(1).as_primitive::<Int64Type>().value(0), 2);
+    assert!(found[0].column(2).as_boolean().value(0));
+    // Such a provider writes nothing.
+    for text in [
+        "INSERT INTO m VALUES (9, 9, 9, NULL)",
+        "INSERT INTO m (id) VALUES (9)",
+    ] {
+        let run = match table.ctx.sql(text).await {
+            Ok(planned) => planned.collect().await.map(|_| ()),
+            Err(error) => Err(error),
+        };
+        assert!(run.is_err(), "{text}");
+    }
+    assert_eq!(table.snapshot().await.version(), 2);
 }

@@ -15,6 +15,7 @@ mod lesson;
 mod names;
 mod parameters;
 mod processes;
+mod row_metadata;
 mod settings;
 mod tables;
 mod variants;
