@@ -65,7 +65,7 @@ impl FileMetadata {
         row_index: bool,
     ) -> Option<FileMetadata> {
         let taken = schema.index_of(METADATA_COLUMN).is_some();
-        (!taken).then(|| FileMetadata {
+        (!taken).then_some(FileMetadata {
             tracking,
             row_index,
             columns: schema.fields.len(),
