@@ -109,7 +109,7 @@ async fn list(store: &TableStore) -> Result<Vec<FileMeta>> {
         let name = path.rsplit('/').next().unwrap_or(path);
         name == LOG_DIR || !is_hidden_folder(name)
     };
-    let mut listing = store.data().list("", Some(Arc::new(enter)));
+    let mut listing = store.data().list_through_links("", Some(Arc::new(enter)));
     let mut files = Vec::new();
     while let Some(entry) = listing.try_next().await? {
         if let Some(nested) = nested_table_of(&entry.path) {

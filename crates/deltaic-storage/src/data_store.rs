@@ -27,6 +27,12 @@ pub trait DataStore: Send + Sync + std::fmt::Debug {
     /// prefix lists as empty; a directory that cannot be read ends the stream with an error.
     fn list(&self, prefix: &str, descend: Option<Descend>) -> FileStream;
 
+    /// The same for those who only read: a symbolic link is what it points to, a directory too. Links that lead back to a
+    /// directory above them end the stream with an error, links to nothing are passed over.
+    fn list_through_links(&self, prefix: &str, descend: Option<Descend>) -> FileStream {
+        self.list(prefix, descend)
+    }
+
     /// The entry of one file or directory, `None` where it is missing.
     async fn stat(&self, path: &str) -> Result<Option<FileMeta>>;
 

@@ -7,14 +7,22 @@ use std::sync::Arc;
 use deltaic_protocol::action::{Add, PartitionValues};
 use deltaic_protocol::error::Result;
 use deltaic_protocol::partition::{DEFAULT_PARTITION, unescape_path_name};
-use deltaic_storage::{TableStore, encode_uri_path};
+use deltaic_storage::{FileStream, TableStore, encode_uri_path};
 use futures::StreamExt;
 
-/// All data files, by path.
+/// All data files, by path; those behind symbolic links too.
 pub(super) async fn data_files(store: &TableStore) -> Result<Vec<Add>> {
-    let mut listing = store
-        .data()
-        .list("", Some(Arc::new(|path: &str| !is_hidden(last(path)))));
+    let enter = Arc::new(|path: &str| !is_hidden(last(path)));
+    listed(store.data().list_through_links("", Some(enter))).await
+}
+
+/// All data files that lie in the table's own folders, by path: what may be deleted.
+pub(super) async fn own_files(store: &TableStore) -> Result<Vec<Add>> {
+    let enter = Arc::new(|path: &str| !is_hidden(last(path)));
+    listed(store.data().list("", Some(enter))).await
+}
+
+async fn listed(mut listing: FileStream) -> Result<Vec<Add>> {
     let mut out = Vec::new();
     while let Some(entry) = listing.next().await {
         let entry = entry?;

@@ -2,14 +2,16 @@
 //!
 //! There is no log, so nothing is atomic: new files are written first, then old ones are removed.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use deltaic_protocol::action::Add;
-use deltaic_protocol::error::Result;
+use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::schema::StructType;
 use deltaic_storage::{TableStore, decode_uri_path};
 
+use super::listing::own_files;
 use super::table::ParquetTable;
 use crate::context::{Prepared, Rows, WriteContext};
 use crate::write::checks::WriteChecks;
@@ -59,7 +61,11 @@ pub async fn write_parquet(
 ) -> Result<u64> {
     let old = match mode {
         ParquetWrite::Append => Vec::new(),
-        _ => table.files().await?,
+        _ => {
+            let old = table.files().await?;
+            check_own(&table.store, &old).await?;
+            old
+        }
     };
     let output = write_files(
         ctx,
@@ -91,4 +97,26 @@ pub async fn write_parquet(
     table.store.data().delete_file("_SUCCESS").await?;
     table.store.data().create("_SUCCESS", Bytes::new()).await?;
     Ok(output.rows())
+}
+
+/// What lies behind a link to a folder may belong to somebody else: it is read, but not deleted.
+async fn check_own(store: &TableStore, files: &[Add]) -> Result<()> {
+    if store.root().scheme().is_cloud() {
+        return Ok(());
+    }
+    let own: BTreeSet<String> = own_files(store)
+        .await?
+        .into_iter()
+        .map(|file| file.path)
+        .collect();
+    let Some(other) = files.iter().find(|file| !own.contains(&file.path)) else {
+        return Ok(());
+    };
+    let place = store.resolve(&other.path)?.to_string();
+    Err(DeltaError::unclassed(
+        "java.io.IOException",
+        format!("{place} lies behind a symbolic link to a folder, and is not deleted by an INSERT OVERWRITE"),
+    )
+    .with_path(place)
+    .with_hint("put the folder itself in the place of the link"))
 }

@@ -220,3 +220,48 @@ async fn rows_of_another_number_of_columns_are_refused_in_sparks_words() {
     }
     assert_eq!(w.rows("SELECT count(*) FROM p").await, json!([[4]]));
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn what_links_point_to_is_converted_and_stays() {
+    use std::os::unix::fs::symlink;
+    let w = Warehouse::new();
+    let (place, other) = (w.path("linked"), w.path("other"));
+    w.all(&[
+        &format!(
+            "CREATE TABLE o (id INT, p INT) USING parquet PARTITIONED BY (p) LOCATION '{other}'"
+        ),
+        "INSERT INTO o VALUES (1, 1), (2, 2), (3, 3)",
+    ])
+    .await;
+    let file = |folder: &str| {
+        let entries = std::fs::read_dir(format!("{other}/{folder}")).unwrap();
+        entries.map(|entry| entry.unwrap().path()).next().unwrap()
+    };
+    std::fs::create_dir_all(format!("{place}/p=3")).unwrap();
+    symlink(format!("{other}/p=1"), format!("{place}/p=1")).unwrap();
+    symlink(file("p=3"), format!("{place}/p=3/link.parquet")).unwrap();
+    let kept = [file("p=1"), file("p=3")];
+    w.ok(&format!(
+        "CREATE TABLE l (id INT, p INT) USING parquet PARTITIONED BY (p) LOCATION '{place}'"
+    ))
+    .await;
+    let rows = json!([[1, 1], [3, 3]]);
+    assert_eq!(w.rows("SELECT id, p FROM l ORDER BY id").await, rows);
+    let error = w.fails("INSERT OVERWRITE l VALUES (9, 9)").await;
+    assert!(error.text().contains("behind a symbolic link"), "{error}");
+    w.ok(&format!(
+        "CONVERT TO DELTA parquet.`{place}` PARTITIONED BY (p INT)"
+    ))
+    .await;
+    let all = format!("SELECT id, p FROM delta.`{place}` ORDER BY id");
+    assert_eq!(w.rows(&all).await, rows);
+    w.all(&[
+        "SET spark.databricks.delta.retentionDurationCheck.enabled = false",
+        &format!("UPDATE delta.`{place}` SET id = id + 10"),
+        &format!("VACUUM delta.`{place}` RETAIN 0 HOURS"),
+    ])
+    .await;
+    assert_eq!(w.rows(&all).await, json!([[11, 1], [13, 3]]));
+    assert!(kept.iter().all(|file| file.exists()));
+}

@@ -82,6 +82,13 @@ impl DataStore for HookedDataStore {
         }
     }
 
+    fn list_through_links(&self, prefix: &str, descend: Option<Descend>) -> FileStream {
+        match self.begin(OpKind::List, prefix) {
+            Ok(_) => self.inner.list_through_links(prefix, descend),
+            Err(error) => stream::once(async move { Err(error) }).boxed(),
+        }
+    }
+
     async fn stat(&self, path: &str) -> Result<Option<FileMeta>> {
         let op = self.begin(OpKind::Stat, path)?;
         let found = self.inner.stat(path).await?;

@@ -10,7 +10,8 @@ use deltaic_protocol::error::Result;
 use futures::StreamExt;
 use futures::stream;
 
-use super::{blocking, fs, os_path, walk};
+use super::walk::{self, Links};
+use super::{blocking, fs, os_path};
 use crate::error::io_error;
 use crate::root::TableRoot;
 use crate::{DataStore, DeleteOutcome, Descend, DirOutcome, FileMeta, FileStream, PutOutcome};
@@ -35,16 +36,15 @@ impl LocalDataStore {
     }
 }
 
-#[async_trait]
-impl DataStore for LocalDataStore {
-    fn list(&self, prefix: &str, descend: Option<Descend>) -> FileStream {
+impl LocalDataStore {
+    fn walked(&self, prefix: &str, descend: Option<Descend>, links: Links) -> FileStream {
         let root = self.root.clone();
         let prefix = prefix.trim_end_matches('/').to_string();
         let start = async move {
             let (send, receive) = tokio::sync::mpsc::channel::<walk::Step>(WALK_AHEAD);
             let place = os_path(root.path());
             tokio::task::spawn_blocking(move || {
-                walk::walk(&place, &prefix, descend.as_ref(), &send)
+                walk::walk(&place, &prefix, descend.as_ref(), links, &send)
             });
             stream::unfold(receive, |mut receive| async move {
                 receive.recv().await.map(|step| (step, receive))
@@ -60,6 +60,17 @@ impl DataStore for LocalDataStore {
                 Err(error) => stream::once(async move { Err(error) }).boxed(),
             })
             .boxed()
+    }
+}
+
+#[async_trait]
+impl DataStore for LocalDataStore {
+    fn list(&self, prefix: &str, descend: Option<Descend>) -> FileStream {
+        self.walked(prefix, descend, Links::Kept)
+    }
+
+    fn list_through_links(&self, prefix: &str, descend: Option<Descend>) -> FileStream {
+        self.walked(prefix, descend, Links::Followed)
     }
 
     async fn stat(&self, path: &str) -> Result<Option<FileMeta>> {

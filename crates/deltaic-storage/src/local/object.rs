@@ -262,7 +262,9 @@ impl LocalObjectStore {
         let start = async move {
             let (send, receive) = tokio::sync::mpsc::channel::<walk::Step>(4);
             let place = os_path(&base);
-            tokio::task::spawn_blocking(move || walk::walk(&place, "", descend.as_ref(), &send));
+            tokio::task::spawn_blocking(move || {
+                walk::walk(&place, "", descend.as_ref(), walk::Links::Kept, &send)
+            });
             let base = base.trim_end_matches('/').to_string();
             stream::unfold(receive, |mut receive| async move {
                 receive.recv().await.map(|step| (step, receive))

@@ -56,17 +56,36 @@ fn to_meta(metadata: &std::fs::Metadata, relative: &str) -> FileMeta {
 /// What a walk reports: a batch of entries, or the error that ended it with the path it happened at.
 pub(super) type Step = Result<Vec<FileMeta>, (String, io::Error)>;
 
+/// What a symbolic link is to a walk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Links {
+    /// A link to a file is an entry of its own (only the link would be deleted); a link to a folder is passed over, because
+    /// what lies behind it may belong to somebody else.
+    Kept,
+    /// A link is what it points to.
+    Followed,
+}
+
+/// The folders that links on the way to a folder point to.
+type Followed = Vec<PathBuf>;
+
 /// Walks everything below `prefix`, depth first, each folder's entries sorted. Ends early when nobody listens.
-pub(super) fn walk(root: &Path, prefix: &str, descend: Option<&Descend>, out: &Sender<Step>) {
+pub(super) fn walk(
+    root: &Path,
+    prefix: &str,
+    descend: Option<&Descend>,
+    links: Links,
+    out: &Sender<Step>,
+) {
     let mut batch = Vec::new();
-    let mut stack = vec![prefix.to_string()];
-    while let Some(folder) = stack.pop() {
+    let mut stack: Vec<(String, Followed)> = vec![(prefix.to_string(), Vec::new())];
+    while let Some((folder, followed)) = stack.pop() {
         let place: PathBuf = if folder.is_empty() {
             root.to_path_buf()
         } else {
             root.join(&folder)
         };
-        let children = match visit(&place, &folder) {
+        let children = match visit(&place, &folder, links, &followed) {
             Ok(children) => children,
             Err(error) => {
                 let _ = out.blocking_send(Ok(std::mem::take(&mut batch)));
@@ -75,9 +94,9 @@ pub(super) fn walk(root: &Path, prefix: &str, descend: Option<&Descend>, out: &S
             }
         };
         let mut folders = Vec::new();
-        for child in children {
+        for (child, followed) in children {
             if child.is_dir && descend.is_none_or(|enter| enter(&child.path)) {
-                folders.push(child.path.clone());
+                folders.push((child.path.clone(), followed));
             }
             batch.push(child);
             if batch.len() >= BATCH && out.blocking_send(Ok(std::mem::take(&mut batch))).is_err() {
@@ -91,9 +110,13 @@ pub(super) fn walk(root: &Path, prefix: &str, descend: Option<&Descend>, out: &S
     }
 }
 
-/// The entries of one folder. A link to a file is an entry of its own (only the link would be deleted); a link to a folder
-/// is passed over, because what lies behind it may belong to somebody else.
-fn visit(place: &Path, folder: &str) -> io::Result<Vec<FileMeta>> {
+/// The entries of one folder, each with the links on the way to what is in it.
+fn visit(
+    place: &Path,
+    folder: &str,
+    links: Links,
+    followed: &Followed,
+) -> io::Result<Vec<(FileMeta, Followed)>> {
     let mut found = Vec::new();
     for name in sorted_names(place, "")? {
         let path = place.join(&name);
@@ -104,14 +127,40 @@ fn visit(place: &Path, folder: &str) -> io::Result<Vec<FileMeta>> {
         };
         match std::fs::symlink_metadata(&path) {
             Ok(metadata) if metadata.is_symlink() => {
-                if !std::fs::metadata(&path).is_ok_and(|target| target.is_dir()) {
-                    found.push(to_meta(&metadata, &relative));
+                let target = std::fs::metadata(&path);
+                match (links, target) {
+                    (Links::Kept, Ok(target)) if target.is_dir() => {}
+                    (Links::Kept, _) => found.push((to_meta(&metadata, &relative), Vec::new())),
+                    (Links::Followed, Ok(target)) => {
+                        let followed = match target.is_dir() {
+                            true => follow(place, &path, followed)?,
+                            false => Vec::new(),
+                        };
+                        found.push((to_meta(&target, &relative), followed));
+                    }
+                    (Links::Followed, Err(error)) if error.kind() == ErrorKind::NotFound => {}
+                    (Links::Followed, Err(error)) => return Err(error),
                 }
             }
-            Ok(metadata) => found.push(to_meta(&metadata, &relative)),
+            Ok(metadata) => found.push((to_meta(&metadata, &relative), followed.clone())),
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
     }
     Ok(found)
+}
+
+/// Notes that a link to a folder is followed. A walk that comes to a folder in which it already is would have no end.
+fn follow(place: &Path, link: &Path, followed: &Followed) -> io::Result<Followed> {
+    let target = std::fs::canonicalize(link)?;
+    if std::fs::canonicalize(place)?.starts_with(&target) || followed.contains(&target) {
+        return Err(io::Error::other(format!(
+            "the link {} leads back to {}",
+            link.display(),
+            target.display()
+        )));
+    }
+    let mut all = followed.clone();
+    all.push(target);
+    Ok(all)
 }

@@ -126,6 +126,45 @@ async fn links_to_folders_are_not_followed_and_links_to_files_are_deleted_alone(
     assert!(outside.join("precious").exists());
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn readers_may_see_what_links_point_to() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    let (table_dir, outside) = (folder.path().join("t"), folder.path().join("outside"));
+    std::fs::create_dir_all(table_dir.join("own")).unwrap();
+    std::fs::create_dir_all(outside.join("deep")).unwrap();
+    std::fs::write(outside.join("deep/file"), b"12345").unwrap();
+    symlink(&outside, table_dir.join("folder-link")).unwrap();
+    symlink(outside.join("deep"), table_dir.join("own/second-link")).unwrap();
+    symlink(outside.join("deep/file"), table_dir.join("file-link")).unwrap();
+    symlink(outside.join("nothing"), table_dir.join("broken-link")).unwrap();
+    let table = StorageFactory::default()
+        .open(&table_dir.to_string_lossy())
+        .unwrap();
+    let listed = || async {
+        let listing = table.data().list_through_links("", None);
+        let entries: Result<Vec<_>, _> = listing.try_collect().await;
+        entries.map(|entries| {
+            let files = entries.into_iter().filter(|meta| !meta.is_dir);
+            files.map(|meta| (meta.path, meta.size)).collect::<Vec<_>>()
+        })
+    };
+    let mut found = listed().await.unwrap();
+    found.sort();
+    assert_eq!(
+        found,
+        ["file-link", "folder-link/deep/file", "own/second-link/file"]
+            .map(|path| (path.to_owned(), 5))
+    );
+    // Round and round: above itself, and by way of each other.
+    symlink(&table_dir, outside.join("back")).unwrap();
+    assert!(listed().await.unwrap_err().text().contains("leads back to"));
+    std::fs::remove_file(outside.join("back")).unwrap();
+    symlink(folder.path(), table_dir.join("own/up")).unwrap();
+    assert!(listed().await.unwrap_err().text().contains("leads back to"));
+}
+
 #[tokio::test]
 async fn what_a_dead_writer_left_is_not_listed_and_can_be_removed() {
     let folder = tempfile::tempdir().unwrap();
