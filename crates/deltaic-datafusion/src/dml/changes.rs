@@ -28,6 +28,7 @@ use crate::scan::build::ScanFile;
 use crate::scan::pinned::PinnedTable;
 use crate::scan::prune::has_subquery;
 use crate::scan::rows::FileRows;
+use crate::tracking::RowTracking;
 use crate::write::task::WrittenFile;
 
 /// Whether statements on this table leave files of changes.
@@ -191,6 +192,30 @@ pub(crate) fn written_postimages(
     table
         .scan(ctx, table.schema_with_mark(), files)?
         .filter(mark.eq(lit("update_postimage")))
+        .and_then(|plan| plan.project(columns))
+        .and_then(|plan| plan.build())
+        .classed()
+}
+
+/// The rows in new files of an UPDATE that have new values: those whose version is the one that the commit gives them.
+pub(crate) fn changed_in(
+    ctx: &WriteContext<'_>,
+    table: &ChangedTable<'_>,
+    tracking: &RowTracking,
+    written: &[WrittenFile],
+) -> Result<LogicalPlan> {
+    let files = written
+        .iter()
+        .map(|file| ScanFile::whole(Arc::new(file.add.clone())))
+        .collect();
+    let version = Expr::Column(Column::from_name(&tracking.version_column));
+    let columns = table
+        .schema
+        .names()
+        .map(|name| Expr::Column(Column::from_name(name)));
+    table
+        .scan(ctx, tracking.with_columns(table.schema), files)?
+        .filter(version.is_null())
         .and_then(|plan| plan.project(columns))
         .and_then(|plan| plan.build())
         .classed()

@@ -86,42 +86,28 @@ pub async fn update(
     };
     let prepared = Prepared::rewriting(ctx, snapshot, &request.checks)?;
     let mut actions = Vec::new();
-    if changes::are_wanted(snapshot)? {
-        let repeatable = request
-            .assignments
-            .iter()
-            .all(|(_, value)| is_repeatable(value));
-        // The rows that are read back from the changes below have lost their ids.
-        if !repeatable && RowTracking::of(snapshot)?.is_some() {
-            return Err(DeltaError::not_supported_yet(
-                "UPDATE with values that differ from call to call, on a table with change data feed and row tracking,",
-            ));
-        }
-        let old = changes::old_rows(&target, &files, "update_preimage")?;
-        let new = changes::marked(
-            changed_rows(&target, &files, &request, false)?,
-            "update_postimage",
-        )?;
-        let both = LogicalPlanBuilder::from(old)
-            .union(new)
-            .and_then(|plan| plan.build())
-            .classed()?;
-        let table = ChangedTable::of(snapshot);
-        actions.extend(changes::write_changes(ctx, &table, both).await?);
-        metrics.change_files = actions.len();
-        // A value that would come out otherwise the second time is taken from the changes.
-        if !repeatable {
-            let new = written_postimages(ctx, &table, &actions)?;
-            plan = match kept_rows(&target, &files, vectors)? {
-                Some(kept) => LogicalPlanBuilder::from(kept)
-                    .union(new)
-                    .and_then(|plan| plan.build())
-                    .classed()?,
-                None => new,
-            };
-        }
+    let feed = Feed::of(snapshot, &request)?;
+    let table = ChangedTable::of(snapshot);
+    if matches!(feed, Feed::Computed | Feed::First) {
+        let new = changed_rows(&target, &files, &request, false)?;
+        actions.extend(write_both(ctx, &table, &target, &files, new).await?);
+    }
+    if feed == Feed::First {
+        let new = written_postimages(ctx, &table, &actions)?;
+        plan = match kept_rows(&target, &files, vectors)? {
+            Some(kept) => LogicalPlanBuilder::from(kept)
+                .union(new)
+                .and_then(|plan| plan.build())
+                .classed()?,
+            None => new,
+        };
     }
     let output = prepared.write(ctx, &plan.into()).await?;
+    if let Feed::Last(tracking) = &feed {
+        let new = changes::changed_in(ctx, &table, tracking, &output.files)?;
+        actions.extend(write_both(ctx, &table, &target, &files, new).await?);
+    }
+    metrics.change_files = actions.len();
     let (gone, kept): (Vec<Touched>, Vec<Touched>) = files
         .into_iter()
         .partition(|touched| !vectors || touched.is_whole());
@@ -159,6 +145,55 @@ pub async fn update(
         affected_rows: updated,
         commit: Some(commit),
     })
+}
+
+/// How the change feed learns of the new rows.
+#[derive(PartialEq, Eq)]
+enum Feed {
+    /// The table has none.
+    None,
+    /// They are computed for it too: each value comes out the same.
+    Computed,
+    /// A value may come out otherwise the second time, so the rows go into the feed, and from there into the table.
+    First,
+    /// As before, but what the feed holds would have lost the ids of the rows: they go from the table into the feed.
+    Last(RowTracking),
+}
+
+impl Feed {
+    fn of(snapshot: &Snapshot, request: &Update) -> Result<Feed> {
+        if !changes::are_wanted(snapshot)? {
+            return Ok(Feed::None);
+        }
+        if request
+            .assignments
+            .iter()
+            .all(|(_, value)| is_repeatable(value))
+        {
+            return Ok(Feed::Computed);
+        }
+        Ok(match RowTracking::of(snapshot)? {
+            Some(tracking) => Feed::Last(tracking),
+            None => Feed::First,
+        })
+    }
+}
+
+/// Writes the matching rows as they were, and these new ones.
+async fn write_both(
+    ctx: &WriteContext<'_>,
+    table: &ChangedTable<'_>,
+    target: &DmlTarget,
+    files: &[Touched],
+    new: LogicalPlan,
+) -> Result<Vec<Action>> {
+    let old = changes::old_rows(target, files, "update_preimage")?;
+    let new = changes::marked(new, "update_postimage")?;
+    let both = LogicalPlanBuilder::from(old)
+        .union(new)
+        .and_then(|plan| plan.build())
+        .classed()?;
+    changes::write_changes(ctx, table, both).await
 }
 
 /// The new form of the matching rows alone; with `ids`, they keep theirs.

@@ -388,3 +388,46 @@ async fn default_for_some_rows_of_an_identity_column_is_refused() {
         serde_json::json!([[1, 1]])
     );
 }
+
+#[tokio::test]
+async fn an_update_with_values_that_vary_tells_the_feed_what_the_tracked_rows_got() {
+    let w = Warehouse::new();
+    for (name, vectors, mode) in [
+        ("t", false, "none"),
+        ("v", true, "none"),
+        ("i", false, "id"),
+    ] {
+        w.all(&[
+            &format!(
+                "CREATE TABLE {name} (id INT, v DOUBLE) TBLPROPERTIES ('delta.enableChangeDataFeed'='true', \
+                 'delta.enableRowTracking'='true', 'delta.enableDeletionVectors'='{vectors}', \
+                 'delta.columnMapping.mode'='{mode}')"
+            ),
+            &format!("INSERT INTO {name} VALUES (1, 1.0), (2, 2.0), (3, 3.0), (4, NULL)"),
+            &format!("UPDATE {name} SET v = rand() WHERE id > 1"),
+        ])
+        .await;
+        assert_eq!(
+            w.rows(&format!("SELECT v FROM {name} WHERE id = 1")).await,
+            json!([[1.0]])
+        );
+        let now = w
+            .rows(&format!(
+                "SELECT id, v FROM {name} WHERE id > 1 ORDER BY id"
+            ))
+            .await;
+        assert_eq!(now.as_array().unwrap().len(), 3, "{name}: {now}");
+        let told = w
+            .rows(&format!(
+                "SELECT id, v FROM table_changes('{name}', 2, 2) WHERE _change_type = 'update_postimage' ORDER BY id"
+            ))
+            .await;
+        assert_eq!(told, now, "{name}");
+        let before = w
+            .rows(&format!(
+                "SELECT id, v FROM table_changes('{name}', 2, 2) WHERE _change_type = 'update_preimage' ORDER BY id"
+            ))
+            .await;
+        assert_eq!(before, json!([[2, 2.0], [3, 3.0], [4, null]]), "{name}");
+    }
+}
