@@ -10,7 +10,7 @@ use deltaic_log::transaction::{CommitContext, CommitResult};
 use deltaic_log::{REFERENCE_VERSION, Snapshot};
 use deltaic_maintenance::clustering;
 use deltaic_protocol::config::{ColumnMappingMode, TableConfig};
-use deltaic_protocol::error::Result;
+use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::schema::StructType;
 use deltaic_protocol::statistics::{DEFAULT_STRING_PREFIX, StatisticsColumns};
 use deltaic_protocol::timestamp::Zone;
@@ -137,13 +137,15 @@ impl Prepared {
         target: WriteTarget,
         checks: &WriteChecks,
     ) -> Result<Prepared> {
+        needs_data_columns(&target)?;
         let guard = RowGuard::new(
             ctx.session,
             &target.schema,
             target.shaper.logical(),
             checks,
             ctx.zone.clone(),
-        )?;
+        )?
+        .partitioned_by(&target.partitions);
         Ok(Prepared {
             target: Arc::new(target),
             guard: Arc::new(guard),
@@ -168,9 +170,7 @@ impl Prepared {
         config: &TableConfig,
         schema: &StructType,
     ) -> Result<Prepared> {
-        Ok(Prepared::unchecked(copy_target(
-            ctx, snapshot, config, schema,
-        )?))
+        Prepared::unchecked(copy_target(ctx, snapshot, config, schema)?)
     }
 
     /// For changes of a table's rows, which are not checked; `schema` holds the kind of change too.
@@ -194,14 +194,15 @@ impl Prepared {
         )?;
         target.kind = FileKind::Change;
         target.stats = None;
-        Ok(Prepared::unchecked(target))
+        Prepared::unchecked(target)
     }
 
-    fn unchecked(target: WriteTarget) -> Prepared {
-        Prepared {
+    fn unchecked(target: WriteTarget) -> Result<Prepared> {
+        needs_data_columns(&target)?;
+        Ok(Prepared {
             target: Arc::new(target),
             guard: Arc::new(RowGuard::none()),
-        }
+        })
     }
 
     /// Writes rows.
@@ -229,6 +230,16 @@ impl Prepared {
         )
         .await
     }
+}
+
+/// A file of no columns would not say how many rows it has.
+fn needs_data_columns(target: &WriteTarget) -> Result<()> {
+    if target.partitions.is_empty() || !target.shaper.physical().fields().is_empty() {
+        return Ok(());
+    }
+    Err(DeltaError::new(
+        "DELTA_NON_PARTITION_COLUMN_ABSENT.ALL_PARTITION_COLUMNS",
+    ))
 }
 
 /// The rows of a statement.

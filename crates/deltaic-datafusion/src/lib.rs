@@ -64,5 +64,5 @@ pub use parquet::{
     ParquetTable, ParquetWrite, collect_statistics, infer_schema, write_files, write_parquet,
 };
 pub use provider::{DeltaTableProvider, InsertPlanner, as_delta};
-pub use write::checks::{Check, WriteChecks};
+pub use write::checks::{Check, GENERATED_COLUMN, WriteChecks};
 pub use write::identity::{IdentityColumn, fill_identities};

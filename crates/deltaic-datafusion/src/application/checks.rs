@@ -11,7 +11,7 @@ use deltaic_protocol::schema::StructType;
 use crate::error::wrap;
 use crate::layout::TableLayout;
 use crate::provider::mapping_mode;
-use crate::write::checks::{Check, WriteChecks};
+use crate::write::checks::{Check, GENERATED_COLUMN, WriteChecks};
 
 /// CHECK constraints, column invariants and generated columns of a table.
 ///
@@ -63,7 +63,7 @@ fn columns(
                 Box::new(parse(sql)?),
             ));
             checks.push(Check {
-                name: "Generated Column".to_string(),
+                name: GENERATED_COLUMN.to_string(),
                 sql: format!("({} <=> {sql})", field.name),
                 condition,
             });

@@ -15,6 +15,7 @@ use deltaic_protocol::schema::{DataType, StructType};
 use deltaic_protocol::timestamp::Zone;
 
 use super::show::show;
+use super::target::PartitionColumn;
 use crate::error::Classed;
 use crate::exprs::{referenced, unqualified};
 
@@ -29,6 +30,9 @@ pub struct Check {
     pub condition: Expr,
 }
 
+/// The name of the condition that a generated column's value is what its expression gives.
+pub const GENERATED_COLUMN: &str = "Generated Column";
+
 /// The conditions that the table's schema does not say itself.
 #[derive(Debug, Clone, Default)]
 pub struct WriteChecks {
@@ -42,6 +46,8 @@ pub struct RowGuard {
     not_null: Vec<Vec<String>>,
     checks: Vec<BoundCheck>,
     lengths: Vec<(usize, Length)>,
+    /// Positions of the partition columns that hold text.
+    partitions: Vec<usize>,
     zone: Zone,
 }
 
@@ -65,6 +71,7 @@ impl RowGuard {
             not_null: Vec::new(),
             checks: Vec::new(),
             lengths: Vec::new(),
+            partitions: Vec::new(),
             zone: Zone::utc(),
         }
     }
@@ -108,8 +115,28 @@ impl RowGuard {
             not_null,
             checks,
             lengths,
+            partitions: Vec::new(),
             zone,
         })
+    }
+
+    /// Sees the text of these columns as partition values: an empty one is NULL, for constraints too.
+    pub(crate) fn partitioned_by(mut self, columns: &[PartitionColumn]) -> RowGuard {
+        self.partitions = columns
+            .iter()
+            .filter(|column| column.data_type == DataType::String)
+            .map(|column| column.at)
+            .collect();
+        self
+    }
+
+    /// The batch as the table will show it.
+    fn stored(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let mut columns = batch.columns().to_vec();
+        for at in &self.partitions {
+            columns[*at] = null_for_empty(&columns[*at]);
+        }
+        RecordBatch::try_new(batch.schema(), columns).classed()
     }
 
     /// The batch with CHAR values padded and surplus spaces cut.
@@ -145,13 +172,17 @@ impl RowGuard {
                 first = Some((row, error(row)));
             }
         };
+        let stored = self.stored(batch)?;
         for path in &self.not_null {
-            offer(first_null(batch, path)?, &|_| {
+            offer(first_null(&stored, path)?, &|_| {
                 DeltaError::new("DELTA_NOT_NULL_CONSTRAINT_VIOLATED")
                     .param("columnName", path.join("."))
             });
         }
         for bound in &self.checks {
+            // What was computed from a text is compared before the text may become NULL.
+            let generated = bound.check.name == GENERATED_COLUMN;
+            let batch = if generated { batch } else { &stored };
             let result = bound
                 .condition
                 .evaluate(batch)
@@ -165,6 +196,18 @@ impl RowGuard {
             None => Ok(()),
         }
     }
+}
+
+/// Partition values have no form for an empty text: it reads back as null, so it is written as null.
+pub(super) fn null_for_empty(column: &ArrayRef) -> ArrayRef {
+    let values = column.as_string::<i32>();
+    if values.iter().all(|value| value != Some("")) {
+        return Arc::clone(column);
+    }
+    let kept = values
+        .iter()
+        .map(|value| value.filter(|text| !text.is_empty()));
+    Arc::new(kept.collect::<StringArray>())
 }
 
 impl BoundCheck {

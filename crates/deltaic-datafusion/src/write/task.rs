@@ -19,6 +19,7 @@ use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
 
+use super::checks::null_for_empty;
 use super::collector::StatsCollector;
 use super::shape::Shaper;
 use super::target::{FileKind, WriteTarget, random_prefix};
@@ -125,7 +126,10 @@ impl WriteTask {
             .target
             .partitions
             .iter()
-            .map(|column| empty_to_null(batch.column(column.at), &column.data_type))
+            .map(|column| match column.data_type {
+                DataType::String => null_for_empty(batch.column(column.at)),
+                _ => Arc::clone(batch.column(column.at)),
+            })
             .collect();
         let rows = converter.convert_columns(&columns).classed()?;
         let mut groups: BTreeMap<OwnedRow, Vec<u32>> = BTreeMap::new();
@@ -343,25 +347,6 @@ impl WriteTask {
         done.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
         Ok(done.into_iter().map(|(_, _, file)| file).collect())
     }
-}
-
-/// Partition values have no form for an empty text: it reads back as null, so it is written as null.
-fn empty_to_null(column: &ArrayRef, data_type: &DataType) -> ArrayRef {
-    use arrow::array::{Array, AsArray, StringArray};
-    if *data_type != DataType::String {
-        return Arc::clone(column);
-    }
-    let values = column.as_string::<i32>();
-    if values.iter().all(|value| value != Some("")) {
-        return Arc::clone(column);
-    }
-    debug_assert_eq!(values.len(), column.len());
-    Arc::new(
-        values
-            .iter()
-            .map(|value| value.filter(|text| !text.is_empty()))
-            .collect::<StringArray>(),
-    )
 }
 
 fn failed(error: ParquetError, path: &DataPath) -> DeltaError {

@@ -1,7 +1,7 @@
 //! CHECK constraints: adding, dropping, and binding those of a table for a write (protocol sections "CHECK Constraints",
 //! "Column Invariants", "Generated Columns").
 
-use deltaic_datafusion::{Check, WriteChecks};
+use deltaic_datafusion::{Check, GENERATED_COLUMN, WriteChecks};
 use deltaic_log::Snapshot;
 use deltaic_log::transaction::Transaction;
 use deltaic_maintenance::alter::TableState;
@@ -161,7 +161,7 @@ pub(super) async fn checks_of(
             let condition = format!("{} <=> ({text})", errors::quoted(&[&field.name]));
             let bound = analysis::condition_text(cx, &condition, &scope).await?;
             checks.push(Check {
-                name: "Generated Column".to_owned(),
+                name: GENERATED_COLUMN.to_owned(),
                 sql: format!("{} <=> {text}", field.name),
                 condition: bound.expr,
             });
