@@ -7,7 +7,8 @@ use arrow::datatypes::{DataType as ArrowType, Field};
 use datafusion::common::{ScalarValue, Spans};
 use datafusion::logical_expr::expr::{Exists, InList, InSubquery, Like};
 use datafusion::logical_expr::{
-    BinaryExpr, Case, Cast, Expr, Operator, Subquery as DfSubquery, lit,
+    BinaryExpr, Case, Cast, Expr, LogicalPlan, LogicalPlanBuilder, Operator,
+    Subquery as DfSubquery, lit,
 };
 use deltaic_protocol::Result;
 use deltaic_protocol::schema::DataType;
@@ -50,8 +51,14 @@ pub fn lower(node: &Node) -> Result<Expr> {
             ..
         } => lower_case(branches, otherwise.as_deref(), &node.ty)?,
         Kind::In { value, list } => {
-            let list = list.iter().map(lower).collect::<Result<Vec<_>>>()?;
-            Expr::InList(InList::new(Box::new(lower(value)?), list, false))
+            // Lists are searched by their bits, in which the zeros differ.
+            let exact = !is_float(&value.ty) || list.iter().all(is_not_zero);
+            let item = |node: &Node| {
+                let expr = lower(node)?;
+                Ok(if exact { expr } else { normalized(expr, node) })
+            };
+            let list = list.iter().map(item).collect::<Result<Vec<_>>>()?;
+            Expr::InList(InList::new(Box::new(item(value)?), list, false))
         }
         Kind::Like {
             value,
@@ -70,8 +77,14 @@ pub fn lower(node: &Node) -> Result<Expr> {
                     Expr::OuterReferenceColumn(Arc::new(field), a.column.clone())
                 })
                 .collect();
+            let plan = match &s.kind {
+                SubqueryKind::In(value) if is_float(&value.ty) => {
+                    Arc::new(one_zero(&s.plan, value)?)
+                }
+                _ => Arc::clone(&s.plan),
+            };
             let subquery = DfSubquery {
-                subquery: Arc::clone(&s.plan),
+                subquery: plan,
                 outer_ref_columns: outer,
                 spans: Spans::new(),
             };
@@ -79,7 +92,8 @@ pub fn lower(node: &Node) -> Result<Expr> {
                 SubqueryKind::Scalar => Expr::ScalarSubquery(subquery),
                 SubqueryKind::Exists => Expr::Exists(Exists::new(subquery, false)),
                 SubqueryKind::In(value) => {
-                    Expr::InSubquery(InSubquery::new(Box::new(lower(value)?), subquery, false))
+                    let value = Box::new(normalized(lower(value)?, value));
+                    Expr::InSubquery(InSubquery::new(value, subquery, false))
                 }
             }
         }
@@ -259,11 +273,34 @@ fn lower_cast(child: &Node, to: &DataType, mode: CastMode, env: &Arc<Env>) -> Re
 }
 
 /// `-0.0` equals `0.0` for Spark but not for Arrow.
-fn normalized(e: Expr, node: &Node) -> Expr {
+pub fn normalized(e: Expr, node: &Node) -> Expr {
     match &node.ty {
         DataType::Double => e + lit(0.0_f64),
         DataType::Float => e + lit(0.0_f32),
         _ => e,
+    }
+}
+
+/// The one column of a query, in which the zeros are the same.
+fn one_zero(plan: &LogicalPlan, value: &Node) -> Result<LogicalPlan> {
+    let columns = plan.schema().columns();
+    let values = columns.into_iter().map(|column| {
+        let name = column.name.clone();
+        normalized(Expr::Column(column), value).alias(name)
+    });
+    LogicalPlanBuilder::from(plan.clone())
+        .project(values)
+        .and_then(|plan| plan.build())
+        .ours()
+}
+
+/// A constant other than zero.
+fn is_not_zero(node: &Node) -> bool {
+    match node.as_literal() {
+        Some(ScalarValue::Float64(value)) => *value != Some(0.0),
+        Some(ScalarValue::Float32(value)) => *value != Some(0.0),
+        Some(value) => value.is_null(),
+        None => false,
     }
 }
 

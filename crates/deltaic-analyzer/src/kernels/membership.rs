@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray};
 use arrow::compute::SortOptions;
-use arrow::datatypes::DataType as ArrowType;
+use arrow::datatypes::{DataType as ArrowType, Float32Type, Float64Type};
 use arrow::row::{RowConverter, SortField};
 use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::{
@@ -38,7 +38,7 @@ impl ScalarUDFImpl for Membership {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
-        let value = args.args[0].to_array(args.number_rows)?;
+        let value = one_zero(args.args[0].to_array(args.number_rows)?);
         let found = match &args.args[1] {
             // One list for every row, however long: it is hashed, not repeated.
             ColumnarValue::Scalar(list) => of_one(&value, &list.to_array()?)?,
@@ -48,12 +48,29 @@ impl ScalarUDFImpl for Membership {
     }
 }
 
+/// `-0.0` equals `0.0` for Spark but not for Arrow.
+fn one_zero(values: ArrayRef) -> ArrayRef {
+    match values.data_type() {
+        ArrowType::Float64 => Arc::new(
+            values
+                .as_primitive::<Float64Type>()
+                .unary::<_, Float64Type>(|v| v + 0.0),
+        ),
+        ArrowType::Float32 => Arc::new(
+            values
+                .as_primitive::<Float32Type>()
+                .unary::<_, Float32Type>(|v| v + 0.0),
+        ),
+        _ => values,
+    }
+}
+
 fn of_one(value: &ArrayRef, list: &ArrayRef) -> DfResult<BooleanArray> {
     let list = list.as_list::<i32>();
     if list.is_null(0) || list.value_length(0) == 0 {
         return Ok(BooleanArray::from(vec![false; value.len()]));
     }
-    let items = list.value(0);
+    let items = one_zero(list.value(0));
     let converter = RowConverter::new(vec![SortField::new(items.data_type().clone())])?;
     let rows = converter.convert_columns(std::slice::from_ref(&items))?;
     let wanted = converter.convert_columns(std::slice::from_ref(value))?;
@@ -74,7 +91,8 @@ fn of_one(value: &ArrayRef, list: &ArrayRef) -> DfResult<BooleanArray> {
 
 fn of_each(value: &ArrayRef, lists: &ArrayRef) -> DfResult<BooleanArray> {
     let lists = lists.as_list::<i32>();
-    let equal = arrow::array::make_comparator(lists.values(), value, SortOptions::default())?;
+    let items = one_zero(Arc::clone(lists.values()));
+    let equal = arrow::array::make_comparator(&items, value, SortOptions::default())?;
     let offsets = lists.offsets();
     Ok((0..value.len())
         .map(|row| {

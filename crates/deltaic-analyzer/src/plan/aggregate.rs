@@ -17,6 +17,7 @@ use crate::binder::{Binder, Rel};
 use crate::error::{Ours, quoted, unsupported};
 use crate::function::call::{Nulls, cast};
 use crate::kernels::{aggregates, arithmetic};
+use crate::lower::normalized;
 use crate::names::pretty;
 use crate::node::{Aggregate, Attr, Imp, Kind, Node, Shown};
 use crate::scope::{Scope, ScopeColumn};
@@ -87,15 +88,7 @@ impl Binder<'_> {
                 continue;
             }
             let attr = self.new_attr(&pretty(key, self.options.zone));
-            let mut expr = crate::value::value(key)?;
-            if is_float(&key.ty) {
-                expr = expr
-                    + if key.ty == DataType::Double {
-                        lit(0.0_f64)
-                    } else {
-                        lit(0.0_f32)
-                    };
-            }
+            let expr = normalized(crate::value::value(key)?, key);
             exprs.push(expr.alias(attr.column.name.clone()));
             keys.push((key.clone(), attr));
         }
@@ -403,7 +396,14 @@ impl Binder<'_> {
         let args = a
             .args
             .iter()
-            .map(crate::value::value)
+            .map(|arg| {
+                let value = crate::value::value(arg)?;
+                Ok(if a.distinct {
+                    normalized(value, arg)
+                } else {
+                    value
+                })
+            })
             .collect::<Result<Vec<_>>>()?;
         let mut filter = a.filter.as_deref().map(crate::value::value).transpose()?;
         let mut order = a.order.iter().map(sort_expr).collect::<Result<Vec<_>>>()?;

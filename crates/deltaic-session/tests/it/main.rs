@@ -23,3 +23,4 @@ mod tables;
 mod variants;
 mod views;
 mod volatile;
+mod zeros;

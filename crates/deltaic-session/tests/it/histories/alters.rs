@@ -365,7 +365,7 @@ fn add_check(table: &Table, choice: &Choice) -> Option<Act> {
 }
 
 fn replace(table: &Table, choice: &TableChoice, ids: &mut Ids) -> Act {
-    let (next, definition) = tables::build(choice, ids);
+    let (next, definition) = tables::build(choice, table.now().zone, ids);
     let sql = format!("CREATE OR REPLACE TABLE {} {definition}", table.name);
     let expect = replaceable(table.now(), &sql, &next);
     Act::next(sql, expect, next)
@@ -392,7 +392,7 @@ fn replace_as(table: &Table, choice: &Choice, options: u16, ids: &mut Ids) -> Ac
     let state = table.now();
     let columns: Vec<&Column> = state.columns.iter().collect();
     let condition = choice.over(&columns);
-    let mut next = State::default();
+    let mut next = State::of(state.zone);
     next.rows = state
         .rows
         .iter()

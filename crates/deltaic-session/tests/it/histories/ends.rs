@@ -9,6 +9,7 @@ use super::alters::{bounded, further};
 use super::conditions::Choice;
 use super::kinds::compare;
 use super::state::{Column, Row, State};
+use super::tracking;
 use super::world::{Checked, World};
 use crate::helpers::open;
 
@@ -19,9 +20,10 @@ pub async fn check(world: &mut World, filters: &[Choice]) -> Checked {
         conditions(world, at, filters).await?;
         statistics(world, at).await?;
         changes(world, at).await?;
+        tracking::check(world, at)?;
     }
     world.session = open(world.folder.path());
-    world.ask("SET spark.sql.session.timeZone = UTC").await?;
+    world.set_zone().await?;
     for at in 0..world.tables.len() {
         let found = world.rows_of(at, "").await?;
         world.same("a new session", &found, &world.tables[at].now().rows)?;

@@ -12,6 +12,7 @@ mod kinds;
 mod rows;
 mod state;
 mod tables;
+mod tracking;
 mod updates;
 mod world;
 

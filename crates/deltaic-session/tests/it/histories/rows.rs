@@ -352,6 +352,9 @@ fn partition(table: &Table, pick: u16, rows: &[RowChoice]) -> Option<Act> {
         .into_iter()
         .filter(|other| other.id != column.id)
         .collect();
+    if others.is_empty() {
+        return None;
+    }
     let mut new = New::of(&others, rows);
     let list = if others.len() + 1 == state.columns.len() {
         String::new()

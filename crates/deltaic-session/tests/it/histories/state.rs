@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use chrono::Datelike;
+use chrono::{DateTime, Datelike, NaiveDate};
+use chrono_tz::Tz;
 use deltaic_session::Value;
 
 use super::conditions::Condition;
@@ -65,13 +66,20 @@ pub fn generated_sql(base: &Column) -> String {
     }
 }
 
-/// Its value, where the session's zone is UTC.
-fn generated(base: &Value) -> Value {
+/// Its value.
+fn generated(base: &Value, zone: Tz) -> Value {
     match base {
         Value::Long(number) => Value::Long(number % 10),
         Value::String(text) => Value::text(text.chars().take(2).collect::<String>()),
         Value::Timestamp(micros) => {
-            Value::Date(micros.div_euclid(86_400_000_000).try_into().unwrap())
+            let instant = DateTime::from_timestamp_micros(*micros).unwrap();
+            let local = instant.with_timezone(&zone).date_naive();
+            Value::Date(
+                (local - NaiveDate::default())
+                    .num_days()
+                    .try_into()
+                    .unwrap(),
+            )
         }
         Value::Date(days) => Value::Long(date(*days).year().into()),
         _ => Value::Null,
@@ -82,8 +90,10 @@ fn generated(base: &Value) -> Value {
 pub const UNKNOWN: i64 = i64::MIN;
 
 /// A table at one version.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct State {
+    /// The zone of the session that fills the table.
+    pub zone: Tz,
     pub columns: Vec<Column>,
     /// Ids of the partition columns.
     pub partitions: Vec<u32>,
@@ -95,6 +105,19 @@ pub struct State {
 }
 
 impl State {
+    /// A table without columns.
+    pub fn of(zone: Tz) -> Self {
+        State {
+            zone,
+            columns: Vec::new(),
+            partitions: Vec::new(),
+            clusters: Vec::new(),
+            checks: Vec::new(),
+            config: BTreeMap::new(),
+            rows: Vec::new(),
+        }
+    }
+
     /// Where a column stands.
     pub fn place(&self, id: u32) -> usize {
         self.columns
@@ -184,7 +207,7 @@ impl State {
     pub fn settle(&self, row: &mut Row) {
         for (at, column) in self.columns.iter().enumerate() {
             if let Role::Generated(base) = column.role {
-                row[at] = generated(&row[self.place(base)]);
+                row[at] = generated(&row[self.place(base)], self.zone);
             }
         }
         for id in &self.partitions {

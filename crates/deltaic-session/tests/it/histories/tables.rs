@@ -1,5 +1,7 @@
 //! CREATE TABLE out of numbers.
 
+use chrono_tz::Tz;
+
 use super::choices::{ColumnChoice, TableChoice};
 use super::kinds::{KINDS, Kind};
 use super::state::{Column, Role, State, generated_kind, generated_sql};
@@ -33,8 +35,8 @@ impl Ids {
 }
 
 /// An empty table, and what follows its name in the statement that makes it.
-pub fn build(choice: &TableChoice, ids: &mut Ids) -> (State, String) {
-    let mut state = State::default();
+pub fn build(choice: &TableChoice, zone: Tz, ids: &mut Ids) -> (State, String) {
+    let mut state = State::of(zone);
     for (at, column) in choice.columns.iter().enumerate() {
         let column = column_of(column, NAMES[at], &state, ids);
         state.columns.push(column);

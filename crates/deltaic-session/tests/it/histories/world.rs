@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use chrono_tz::Tz;
 use deltaic_protocol::error::DeltaError;
 use deltaic_session::{Parameters, Session, SqlResult, Value};
 use proptest::test_runner::TestCaseError;
@@ -17,11 +18,14 @@ use crate::helpers::open;
 /// Tables that a history may have at a time.
 const TABLES: usize = 3;
 
+const ZONES: [Tz; 3] = [Tz::UTC, Tz::Asia__Kolkata, Tz::America__Los_Angeles];
+
 pub type Checked = Result<(), TestCaseError>;
 
 pub struct World {
     pub folder: TempDir,
     pub session: Session,
+    zone: Tz,
     pub tables: Vec<Table>,
     ids: Ids,
     made: usize,
@@ -43,7 +47,9 @@ impl World {
     pub async fn new(choice: &TableChoice) -> Result<Self, TestCaseError> {
         let folder = tempfile::tempdir().unwrap();
         let session = open(folder.path());
+        let zone = ZONES[usize::from(choice.mapping / 3) % ZONES.len()];
         let mut world = World {
+            zone,
             folder,
             session,
             tables: Vec::new(),
@@ -51,8 +57,8 @@ impl World {
             made: 1,
             script: Vec::new(),
         };
-        world.ok("SET spark.sql.session.timeZone = UTC").await?;
-        let (state, definition) = tables::build(choice, &mut world.ids);
+        world.set_zone().await?;
+        let (state, definition) = tables::build(choice, zone, &mut world.ids);
         world.ok(&format!("CREATE TABLE t0 {definition}")).await?;
         let table = Table {
             name: "t0".to_owned(),
@@ -64,6 +70,12 @@ impl World {
         world.tables.push(table);
         world.read_properties(0).await?;
         Ok(world)
+    }
+
+    /// Values do not depend on the session's zone, partition values and dates made of instants do.
+    pub async fn set_zone(&mut self) -> Checked {
+        let sql = format!("SET spark.sql.session.timeZone = {}", self.zone.name());
+        self.ok(&sql).await.map(drop)
     }
 
     pub async fn sql(&self, sql: &str) -> Result<SqlResult, DeltaError> {
@@ -126,10 +138,7 @@ impl World {
         if matches!(act.effect, Effect::Reopen) {
             self.script.push(act.sql);
             self.session = open(self.folder.path());
-            return self
-                .ok("SET spark.sql.session.timeZone = UTC")
-                .await
-                .map(drop);
+            return self.set_zone().await;
         }
         self.script.push(act.sql.clone());
         match self.sql(&act.sql).await {
@@ -222,6 +231,9 @@ impl World {
 
     /// The table has come to a new state, by one commit or by several.
     async fn advance(&mut self, at: usize, next: State) -> Checked {
+        // A column that is gone takes along what it has given.
+        let has = |id: &u32| next.columns.iter().any(|column| column.id == *id);
+        self.tables[at].furthest.retain(|id, _| has(id));
         let version = self.version(at).await?;
         if version < self.tables[at].version() {
             return Err(self.failed(&format!("the version went back to {version}")));
