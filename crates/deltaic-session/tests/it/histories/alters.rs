@@ -424,7 +424,7 @@ fn replace_as(table: &Table, choice: &Choice, options: u16, ids: &mut Ids) -> Ac
         .skip(1)
         .filter(|column| column.kind.partitions())
         .collect();
-    if options % 3 == 0 && !able.is_empty() {
+    if options.is_multiple_of(3) && !able.is_empty() {
         let column = able[usize::from(options / 3) % able.len()].clone();
         by = format!(" PARTITIONED BY ({})", column.quoted());
         next.partitions.push(column.id);

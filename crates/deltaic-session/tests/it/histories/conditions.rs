@@ -71,8 +71,8 @@ fn leaf(columns: &[&Column], a: u16, b: u16, c: u16, d: u16) -> Condition {
     let column = columns[usize::from(a) % columns.len()];
     let id = column.id;
     let operator = usize::from(c) % OPERATORS.len();
-    if b % 9 == 0 {
-        return Condition::Null(id, c % 2 == 0);
+    if b.is_multiple_of(9) {
+        return Condition::Null(id, c.is_multiple_of(2));
     }
     match column.kind {
         Kind::Record => Condition::Field(id, operator, Kind::Int.value(d)),
@@ -91,7 +91,7 @@ fn ordered(columns: &[&Column], column: &Column, kind: Kind, b: u16, c: u16, d: 
         1 => Condition::In(
             id,
             vec![kind.some(d), kind.some(d / 7), kind.value(c)],
-            c % 3 == 0,
+            c.is_multiple_of(3),
         ),
         2 => Condition::Between(id, kind.some(c), kind.some(d)),
         3 if kind == Kind::Text => Condition::Prefix(

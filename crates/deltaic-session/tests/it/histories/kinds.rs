@@ -98,7 +98,7 @@ impl Kind {
 
     /// A value, one time of seven NULL.
     pub fn value(self, choice: u16) -> Value {
-        if choice % 7 == 0 {
+        if choice.is_multiple_of(7) {
             return Value::Null;
         }
         self.some(choice / 7)

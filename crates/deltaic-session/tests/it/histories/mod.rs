@@ -27,7 +27,7 @@ use world::{Checked, World};
 
 fn config() -> Config {
     let cases = match std::env::var_os("DELTAIC_HEAVY") {
-        Some(_) => 400,
+        Some(_) => 200,
         None => 12,
     };
     Config {

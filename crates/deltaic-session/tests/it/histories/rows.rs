@@ -85,7 +85,7 @@ impl<'a> New<'a> {
     fn of(columns: &[&'a Column], rows: &[RowChoice]) -> Self {
         let value = |column: &Column, choice: u16| {
             let value = column.kind.value(choice);
-            let kept = column.not_null && value == Value::Null && choice % 4 != 0;
+            let kept = column.not_null && value == Value::Null && !choice.is_multiple_of(4);
             if kept {
                 column.kind.some(choice)
             } else {
@@ -141,7 +141,7 @@ impl<'a> New<'a> {
             .iter()
             .map(|column| column.id)
             .eq(state.columns.iter().map(|column| column.id));
-        if all && form % 2 == 0 {
+        if all && form.is_multiple_of(2) {
             return String::new();
         }
         format!(" ({})", self.names())
@@ -361,7 +361,7 @@ fn partition(table: &Table, pick: u16, rows: &[RowChoice]) -> Option<Act> {
     } else {
         format!(" ({})", new.names())
     };
-    let (verb, all) = if pick % 3 == 0 {
+    let (verb, all) = if pick.is_multiple_of(3) {
         ("INTO", false)
     } else {
         ("OVERWRITE", true)

@@ -141,12 +141,18 @@ fn column_of(choice: &ColumnChoice, name: &str, state: &State, ids: &mut Ids) ->
 /// Chooses what the table is partitioned or clustered by; the first column stays in the files.
 fn lay_out(choice: &TableChoice, state: &mut State) {
     let free = |column: &&Column| {
-        column.kind.partitions()
-            && !matches!(column.role, Role::Identity(..))
+        // What is computed from an empty text would not be what is computed from the NULL that a log makes of it.
+        let base = state
+            .columns
+            .iter()
+            .any(|other| other.role == Role::Generated(column.id));
+        let able = match column.role {
             // An empty text that was computed would become NULL, and would not be what the next UPDATE computes.
-            && !(matches!(column.role, Role::Generated(_)) && column.kind == Kind::Text)
-            // What is computed from an empty text would not be what is computed from the NULL that a log makes of it.
-            && !state.columns.iter().any(|other| other.role == Role::Generated(column.id))
+            Role::Generated(_) => column.kind != Kind::Text,
+            Role::Identity(..) => false,
+            Role::Plain | Role::Default(_) => true,
+        };
+        able && !base && column.kind.partitions()
     };
     let able: Vec<u32> = state
         .columns
