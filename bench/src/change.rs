@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use datafusion::arrow::array::{Int64Array, RecordBatch, StringArray, UInt64Array};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
-use datafusion::logical_expr::LogicalPlanBuilder;
 use datafusion::datasource::{MemTable, provider_as_source};
+use datafusion::logical_expr::LogicalPlanBuilder;
 use deltaic_datafusion::application::session::session_state;
 use deltaic_datafusion::context::WriteContext;
 use deltaic_datafusion::insert::{Append, append as append_rows};
@@ -56,7 +56,9 @@ pub async fn append(table: &str, held: bool) -> Outcome<Measured> {
         }
         times.push(began.elapsed().as_secs_f64());
     }
-    if let Some(later) = &context.later { later.finish().await; }
+    if let Some(later) = &context.later {
+        later.finish().await;
+    }
     clock.mark("append1000");
     let version = Snapshot::load(&store, None).await?.version();
     let median = |times: &[f64]| {

@@ -66,7 +66,9 @@ async fn run(scenario: &str, table: &str) -> Outcome<Measured> {
         "e_count" | "e_part" | "e_point" | "e_agg" | "k_dv_count" | "k_dv_agg" => {
             query::query(scenario, table).await
         }
-        "f_delete_scatter" | "f_delete_dv" => change::run(table, "DELETE FROM t WHERE k < 10").await,
+        "f_delete_scatter" | "f_delete_dv" => {
+            change::run(table, "DELETE FROM t WHERE k < 10").await
+        }
         "f_delete_range" => {
             change::run(table, "DELETE FROM t WHERE id >= 5000000 AND id < 5100000").await
         }

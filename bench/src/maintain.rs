@@ -1,6 +1,6 @@
 //! Scenarios of VACUUM.
 
-use deltaic_command::{Vacuum, VacuumMode};
+use deltaic_command::{TableRef, Vacuum, VacuumMode};
 use deltaic_log::CommitContext;
 use deltaic_maintenance::vacuum::{self, VacuumOptions};
 
@@ -12,6 +12,8 @@ pub async fn vacuum(table: &str, lite: bool, dry_run: bool) -> Outcome<Measured>
     let mut clock = Clock::start();
     let store = store(table)?;
     let request = Vacuum {
+        target: TableRef::Path(store.root().to_string()),
+        inventory: None,
         retain_hours: Some(168.0),
         dry_run,
         mode: Some(if lite {
@@ -19,7 +21,6 @@ pub async fn vacuum(table: &str, lite: bool, dry_run: bool) -> Outcome<Measured>
         } else {
             VacuumMode::Full
         }),
-        ..Vacuum::default()
     };
     let context = CommitContext::default();
     let report = vacuum::run(

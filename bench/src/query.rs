@@ -40,7 +40,12 @@ pub async fn query(scenario: &str, table: &str) -> Outcome<Measured> {
     let rows = session.sql(text(scenario)).await?.collect().await?;
     clock.mark("query");
     let check = match scenario {
-        "e_point" => Value::from(rows.iter().map(RecordBatch::num_rows).sum::<usize>().to_string()),
+        "e_point" => Value::from(
+            rows.iter()
+                .map(RecordBatch::num_rows)
+                .sum::<usize>()
+                .to_string(),
+        ),
         "e_agg" | "k_dv_agg" => json!([
             total(&rows, 1)?,
             round(total(&rows, 2)?, 100.0),

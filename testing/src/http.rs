@@ -6,6 +6,8 @@ use bytes::{Buf, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 const MAX_HEADERS: usize = 128;
+/// Room for one read.
+const READ: usize = 256 * 1024;
 const MAX_HEAD: usize = 64 * 1024;
 /// A request's body is held whole, so that the server gets all of it or nothing.
 const MAX_BODY: u64 = 1 << 30;
@@ -132,6 +134,10 @@ impl<S: AsyncRead + Unpin> Reader<S> {
     }
 
     async fn fill(&mut self) -> io::Result<usize> {
+        // What was given away took its room with it; without this, large bodies would come a few bytes at a time.
+        if self.ahead.capacity() - self.ahead.len() < READ / 4 {
+            self.ahead.reserve(READ);
+        }
         self.stream.read_buf(&mut self.ahead).await
     }
 

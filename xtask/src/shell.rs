@@ -53,7 +53,12 @@ where
 pub fn as_from_a_shell(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
-        let of_a_package = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"];
+        let of_a_package = [
+            "CARGO_PKG_",
+            "CARGO_MANIFEST_",
+            "CARGO_BIN_",
+            "CARGO_CRATE_",
+        ];
         if of_a_package.iter().any(|start| text.starts_with(start)) {
             command.env_remove(&name);
         }

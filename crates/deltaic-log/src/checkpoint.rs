@@ -20,8 +20,8 @@ use deltaic_storage::FileMeta;
 
 use crate::Version;
 
-pub(crate) use read::{add_chunks, key_chunks};
 pub use read::{CheckpointHeader, read_adds, read_header, read_removes};
+pub(crate) use read::{add_chunks, key_chunks};
 pub use schema::CheckpointColumns;
 pub use write::{
     AddChunks, CheckpointContent, WrittenCheckpoint, write_checkpoint, write_compatible,

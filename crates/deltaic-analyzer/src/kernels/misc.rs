@@ -139,7 +139,11 @@ pub fn uuid(b: &Batch<'_>) -> Result<ArrayRef> {
 
 /// `rand()`.
 pub fn rand(b: &Batch<'_>) -> Result<ArrayRef> {
-    b.all_rows(|r| Ok(Some(Lcg::of_row(b.env.salt, b.rows_before + r as u64).unit())))
+    b.all_rows(|r| {
+        Ok(Some(
+            Lcg::of_row(b.env.salt, b.rows_before + r as u64).unit(),
+        ))
+    })
 }
 
 /// `randn()`.

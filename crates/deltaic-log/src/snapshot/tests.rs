@@ -8,8 +8,8 @@ use crate::tests::{memory_store, show, table, write};
 use bytes::Bytes;
 use deltaic_protocol::file_name::LAST_CHECKPOINT;
 use deltaic_storage::hook::{OpKind, RequestCounter};
-use futures::TryStreamExt;
 use expect_test::{Expect, expect};
+use futures::TryStreamExt;
 
 async fn check(log: &str, version: Option<Version>, expected: Expect) {
     let store = table(log).await;
