@@ -191,6 +191,11 @@ impl Binder<'_> {
             if a.args.iter().any(|n| n.has_window()) {
                 return Err(DeltaError::new("NESTED_AGGREGATE_FUNCTION"));
             }
+            if !a.args.iter().all(Node::is_deterministic) {
+                let class = "AGGREGATE_FUNCTION_WITH_NONDETERMINISTIC_EXPRESSION";
+                let printed = quoted(pretty(node, self.options.zone));
+                return Err(DeltaError::new(class).param("sqlExpr", printed));
+            }
             let lowered = self.lowered(a, &node.ty)?;
             found.push((
                 node.clone(),

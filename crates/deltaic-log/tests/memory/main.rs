@@ -135,8 +135,9 @@ async fn files_go_from_checkpoint_to_checkpoint_without_being_held() {
         held / MIB,
         passed / MIB
     );
+    // Whoever holds the files and writes them takes a third more than `held`.
     assert!(
-        passed * 3 < held * 2,
+        passed * 4 < held * 3,
         "{passed} bytes to pass on what takes {held} to hold"
     );
 }
