@@ -10,6 +10,7 @@ use sqlparser::ast::{Expr, Ident, Query, SetExpr};
 
 use crate::api::{Analyzed, Bound, finish};
 use crate::binder::{Binder, Cx, Rel, Sight};
+use crate::by_name;
 use crate::constants::SessionConstants;
 use crate::error::{backticked, internal};
 use crate::function::call::Nulls;
@@ -429,6 +430,8 @@ pub async fn bind_update(
         } else {
             node
         };
+        let printed = pretty(&node, o.zone);
+        let node = by_name::rearranged(node, &ty, printed, &binder.env)?;
         let node = assigned(&binder, node, &ty, &texts.join("."), Assignment::Update)?;
         if node.is_foldable() {
             // Spark computes constants while it plans, so their errors come before any row is looked at.

@@ -8,6 +8,7 @@ mod api;
 mod assign;
 mod bind;
 mod binder;
+mod by_name;
 mod constants;
 mod filter;
 mod fold;

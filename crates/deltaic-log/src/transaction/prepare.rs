@@ -68,7 +68,7 @@ pub(super) async fn prepare(
     if unchanged.is_none() {
         check_change_columns(base, &metadata)?;
     }
-    validate(transaction.store.root(), &config, &metadata, &actions)?;
+    validate(transaction.store.root(), &config, base, &actions)?;
     if config.assigns_row_ids()? {
         row_tracking::assign(&mut actions, base, version).await?;
     }

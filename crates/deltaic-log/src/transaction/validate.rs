@@ -3,31 +3,35 @@
 use std::collections::BTreeMap;
 
 use deltaic_protocol::Action;
-use deltaic_protocol::action::Metadata;
 use deltaic_protocol::config::TableConfig;
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::properties::key;
 use deltaic_storage::TableRoot;
 
 use crate::files::FileKey;
+use crate::snapshot::Snapshot;
 
-/// Checks the staged actions against the table as it will be.
+/// Checks the staged actions against the table as it will be, and removes against the table as it stands: a statement that takes
+/// away `delta.appendOnly` must not use at once what it allows.
 ///
 /// # Errors
 /// Features that cannot be written, removes in an append-only table, or two actions about one file.
 pub(super) fn validate(
     root: &TableRoot,
     config: &TableConfig,
-    metadata: &Metadata,
+    standing: Option<&Snapshot>,
     actions: &[Action],
 ) -> Result<()> {
     config.check_writable(root.path(), crate::REFERENCE_VERSION)?;
     let removes_data = actions
         .iter()
         .any(|a| matches!(a, Action::Remove(remove) if remove.data_change));
-    if removes_data && config.is_append_only()? {
+    if let Some(standing) = standing.filter(|_| removes_data)
+        && standing.config().is_append_only()?
+    {
+        let name = standing.metadata().name.as_deref();
         return Err(DeltaError::new("DELTA_CANNOT_MODIFY_APPEND_ONLY")
-            .param("table_name", metadata.name.as_deref().unwrap_or("null"))
+            .param("table_name", name.unwrap_or("null"))
             .param("config", key::APPEND_ONLY)
             .with_path(root.to_string()));
     }

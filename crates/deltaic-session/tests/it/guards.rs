@@ -144,3 +144,92 @@ async fn a_file_of_another_machine_is_neither_read_nor_vacuumed() {
     let answer = crate::helpers::run(&session, "SELECT * FROM t").await;
     assert_eq!(answer.to_json_pipe()["rows"], json!([[1]]));
 }
+
+#[tokio::test]
+async fn what_was_append_only_until_now_is_not_replaced() {
+    let w = Warehouse::new();
+    w.all(&[
+        "CREATE TABLE t (id INT) TBLPROPERTIES (delta.appendOnly = true)",
+        "INSERT INTO t VALUES (1), (2)",
+    ])
+    .await;
+    for sql in [
+        "CREATE OR REPLACE TABLE t (id INT)",
+        "REPLACE TABLE t AS SELECT 9 AS id",
+        "INSERT OVERWRITE t VALUES (3)",
+        "RESTORE TABLE t TO VERSION AS OF 0",
+    ] {
+        assert_eq!(
+            w.class(sql).await,
+            "DELTA_CANNOT_MODIFY_APPEND_ONLY",
+            "{sql}"
+        );
+    }
+    assert_eq!(w.rows("SELECT count(*) FROM t").await, json!([[2]]));
+    w.all(&[
+        "ALTER TABLE t SET TBLPROPERTIES (delta.appendOnly = false)",
+        "CREATE OR REPLACE TABLE t (id INT) TBLPROPERTIES (delta.appendOnly = true)",
+    ])
+    .await;
+    assert_eq!(w.rows("SELECT count(*) FROM t").await, json!([[0]]));
+}
+
+#[tokio::test]
+async fn collations_that_are_not_known_are_refused() {
+    let w = Warehouse::new();
+    w.all(&[
+        "CREATE TABLE t (s STRING COLLATE UTF8_BINARY)",
+        "INSERT INTO t VALUES ('a')",
+    ])
+    .await;
+    for sql in [
+        "CREATE TABLE u (s STRING COLLATE UNICODE_CI)",
+        "ALTER TABLE t ADD COLUMN z STRING COLLATE UTF8_LCASE",
+        "SELECT 'a' COLLATE UTF8_LCASE = 'A'",
+        "DELETE FROM t WHERE s COLLATE UNICODE_CI = 'A'",
+    ] {
+        let error = w.fails(sql).await.to_string();
+        assert!(error.contains("collation"), "{sql}: {error}");
+    }
+    assert!(!w.has("u"));
+    assert_eq!(
+        w.rows("SELECT s FROM t WHERE s COLLATE UTF8_BINARY = 'a'")
+            .await,
+        json!([["a"]])
+    );
+}
+
+#[tokio::test]
+async fn an_update_finds_the_fields_of_structs_by_name() {
+    let w = Warehouse::new();
+    w.all(&[
+        "CREATE TABLE t (id INT, s STRUCT<a: STRING, b: STRING>, n STRUCT<t: STRUCT<x: INT, y: BIGINT>>, l ARRAY<STRUCT<x: INT, y: INT>>)",
+        "INSERT INTO t VALUES (1, named_struct('a', 'A', 'b', 'B'), named_struct('t', named_struct('x', 1, 'y', 2L)), array(named_struct('x', 1, 'y', 2)))",
+        "UPDATE t SET s = named_struct('b', s.b, 'a', s.a)",
+        "UPDATE t SET n.t = named_struct('Y', 4, 'X', 3), l = array(named_struct('y', 6, 'x', 5), NULL)",
+    ])
+    .await;
+    assert_eq!(
+        w.rows("SELECT s.a, s.b, n.t.x, n.t.y, l[0].x, l[0].y, l[1] FROM t")
+            .await,
+        json!([["A", "B", 3, 4, 5, 6, null]])
+    );
+    w.ok("UPDATE t SET s = NULL, n = named_struct('t', NULL)")
+        .await;
+    assert_eq!(
+        w.rows("SELECT s IS NULL, n.t IS NULL FROM t").await,
+        json!([[true, true]])
+    );
+    for value in [
+        "named_struct('x', '1', 'y', '2')",
+        "named_struct('a', '1')",
+        "named_struct('a', '1', 'b', '2', 'c', '3')",
+        "named_struct('a', '1', 'a', '2')",
+    ] {
+        assert_eq!(
+            w.class(&format!("UPDATE t SET s = {value}")).await,
+            "DELTA_UPDATE_SCHEMA_MISMATCH_EXPRESSION",
+            "{value}"
+        );
+    }
+}

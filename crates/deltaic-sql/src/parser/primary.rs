@@ -32,7 +32,7 @@ impl Parser<'_> {
                 base = cast(CastKind::DoubleColon, base, data_type);
             } else if self.is("COLLATE") && self.ident_of(self.peek_at(1)).is_some() {
                 self.at += 1;
-                let collation = self.parts()?.into();
+                let collation = self.collation()?.into();
                 base = Expr::Collate {
                     expr: Box::new(base),
                     collation,
