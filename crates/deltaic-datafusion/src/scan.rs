@@ -1,6 +1,7 @@
 //! Reading: from a version's files to batches.
 
 pub mod adapter;
+pub mod ahead;
 pub mod build;
 pub(crate) mod failure;
 pub(crate) mod footer;

@@ -1,7 +1,16 @@
 //! Reading: pruning, partition values, statistics, missing and damaged files.
 
+use std::sync::Arc;
+
+use datafusion::execution::SessionStateBuilder;
+use datafusion::physical_plan::displayable;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use deltaic_datafusion::application::open::open;
+use deltaic_datafusion::scan::ahead::ReadAhead;
 use deltaic_datafusion::unwrap;
 use deltaic_protocol::schema::{DataType, StructField, StructType};
+
+use futures::StreamExt;
 
 use crate::helpers::{Table, cells, rows};
 
@@ -206,4 +215,86 @@ async fn a_limit_stops_at_the_files_that_suffice() {
     let plan = table.query("EXPLAIN SELECT id FROM t LIMIT 2").await;
     assert_eq!(plan.matches(".parquet").count(), 2, "{plan}");
     assert_eq!(rows(&table, "SELECT id FROM t LIMIT 2").await, ["0", "1"]);
+}
+
+/// A session with one partition that reads every scan ahead, and one that does not.
+fn ahead(wanted: bool) -> SessionContext {
+    let config = SessionConfig::new()
+        .with_target_partitions(1)
+        .with_batch_size(3);
+    let builder = SessionStateBuilder::new()
+        .with_config(config)
+        .with_default_features();
+    let rule = ReadAhead {
+        min_bytes: 0,
+        local: true,
+    };
+    let builder = match wanted {
+        true => builder.with_physical_optimizer_rule(Arc::new(rule)),
+        false => builder,
+    };
+    SessionContext::new_with_state(builder.build())
+}
+
+#[tokio::test]
+async fn files_that_are_read_ahead_keep_their_order() {
+    let table = Table::new(&long_and_text(), &[], &[]).await;
+    for n in 0..12 {
+        let rows: Vec<String> = (0..10)
+            .map(|r| format!("({}, 'v{r}')", n * 10 + r))
+            .collect();
+        table.insert(&format!("VALUES {}", rows.join(", "))).await;
+    }
+    let location = table.folder.path().join("t").to_str().unwrap().to_owned();
+    let run = async |wanted: bool, sql: &str| {
+        let ctx = ahead(wanted);
+        let provider = open(&location).await.unwrap();
+        ctx.register_table("t", Arc::new(provider)).unwrap();
+        let frame = ctx.sql(sql).await.unwrap();
+        let plan = frame.clone().create_physical_plan().await.unwrap();
+        let shown = displayable(plan.as_ref()).indent(false).to_string();
+        (cells(&frame.collect().await.unwrap()), shown)
+    };
+    for sql in [
+        "SELECT * FROM t",
+        "SELECT v, id FROM t WHERE id > 33 AND v <> 'v5'",
+        "SELECT sum(id), count(v) FROM t WHERE id % 3 = 0",
+        "SELECT a.id FROM t a JOIN t b ON a.id = b.id + 1",
+        "SELECT v, max(id) FROM t GROUP BY v",
+        "SELECT id FROM t WHERE v = 'v3' LIMIT 5",
+    ] {
+        let (rows, plan) = run(true, sql).await;
+        let (expected, plain) = run(false, sql).await;
+        assert_eq!(rows, expected, "{sql}");
+        assert!(!plain.contains("ReadAheadExec"), "{plain}");
+        assert!(
+            sql.contains("LIMIT") || plan.contains("ReadAheadExec"),
+            "{plan}"
+        );
+    }
+    // One that is given up early, and one whose file is gone.
+    let ctx = ahead(true);
+    ctx.register_table("t", Arc::new(open(&location).await.unwrap()))
+        .unwrap();
+    let mut rows = ctx
+        .sql("SELECT * FROM t")
+        .await
+        .unwrap()
+        .execute_stream()
+        .await
+        .unwrap();
+    assert!(rows.next().await.unwrap().is_ok());
+    drop(rows);
+    let file = table.snapshot().await.files().await.unwrap()[5]
+        .path
+        .clone();
+    std::fs::remove_file(format!("{location}/{file}")).unwrap();
+    let error = ctx
+        .sql("SELECT * FROM t")
+        .await
+        .unwrap()
+        .collect()
+        .await
+        .unwrap_err();
+    assert!(error.to_string().contains(&file), "{error}");
 }
