@@ -27,7 +27,7 @@ use futures::{StreamExt, TryStreamExt};
 use super::source::DeltaSource;
 
 /// Bytes of files that are under way at the same time: the row groups of this many bytes are in memory.
-const BYTES_AHEAD: u64 = 256 << 20;
+const BYTES_AHEAD: u64 = 512 << 20;
 /// Files under way at the same time, at most.
 const MOST_AHEAD: usize = 8;
 /// Batches of a file that wait for their turn.

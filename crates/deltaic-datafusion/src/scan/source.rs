@@ -39,6 +39,9 @@ pub struct DeltaSource {
     columns: Arc<ColumnMap>,
 }
 
+/// So much of a file's end is read at once: the footer of most files, which would else take two requests.
+const FOOTER_BYTES: usize = 64 << 10;
+
 impl DeltaSource {
     /// A source for files of this schema. `readers` reads from the table's own store.
     pub fn new(
@@ -50,8 +53,10 @@ impl DeltaSource {
         // Old writers store instants as 96-bit integers; in nanoseconds year 1 and year 9999 do not fit.
         options.global.coerce_int96 = Some("us".to_string());
         options.global.coerce_int96_tz = Some("UTC".to_string());
+        let hint = options.global.metadata_size_hint.unwrap_or(FOOTER_BYTES);
         let source = ParquetSource::new(schema)
             .with_table_parquet_options(options)
+            .with_metadata_size_hint(hint.min(FOOTER_BYTES))
             .with_parquet_file_reader_factory(readers);
         DeltaSource {
             inner: Arc::new(source),
