@@ -16,16 +16,20 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+use deltaic_protocol::deletion_vector::DeletionVectorDescriptor;
 use deltaic_storage::FileMeta;
 
 use crate::Version;
 
 pub use read::{CheckpointHeader, read_adds, read_header, read_removes};
-pub(crate) use read::{add_chunks, key_chunks};
+pub(crate) use read::{add_chunks, named_chunks};
 pub use schema::CheckpointColumns;
 pub use write::{
     AddChunks, CheckpointContent, WrittenCheckpoint, write_checkpoint, write_compatible,
 };
+
+/// Path and deletion vector of a live file.
+pub(crate) type Named<'a> = (&'a str, Option<&'a DeletionVectorDescriptor>);
 
 /// How a checkpoint is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

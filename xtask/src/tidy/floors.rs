@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::metadata::Metadata;
 
-/// Floor of each crate; `conformance` stands above all, `xtask` and `deltaic-testing` import none.
+/// Floor of each crate; `conformance` and `bench` stand above all, `xtask` and `deltaic-testing` import none.
 const FLOORS: &[(&str, u8)] = &[
     ("deltaic-protocol", 0),
     ("deltaic-storage", 1),
@@ -17,6 +17,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("deltaic-session", 5),
     ("deltaic-connect", 6),
     ("deltaic-cli", 7),
+    ("deltaic-bench", 8),
     ("deltaic-conformance", 8),
     (TESTING, 0),
     ("xtask", 0),

@@ -14,10 +14,6 @@ pub struct Lcg(u64);
 impl Lcg {
     /// An odd number whose multiples lie far apart (splitmix64).
     const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
-    /// From a seed.
-    pub fn new(seed: u64) -> Self {
-        Self(seed)
-    }
     /// For one row of a statement; up to 2²⁰ numbers do not meet those of other rows.
     pub fn of_row(seed: u64, row: u64) -> Self {
         Self(seed.wrapping_add(Self::STEP.wrapping_mul(row << 20)))

@@ -8,11 +8,10 @@ use deltaic_protocol::action::{
     Sidecar, Tags,
 };
 use deltaic_protocol::deletion_vector::DeletionVectorDescriptor;
-use deltaic_storage::TableRoot;
 
+use super::Named;
 use super::columns::{Columns, IntColumn, LongColumn, TextColumn};
 use super::parsed_stats::StatsColumn;
-use crate::files::FileKey;
 
 /// The struct column of an action kind in a batch.
 fn column<'a>(batch: &'a RecordBatch, name: &str) -> Option<(&'a StructArray, Columns<'a>)> {
@@ -108,19 +107,19 @@ pub(super) fn adds(batch: &RecordBatch, out: &mut Vec<Add>) {
     }
 }
 
-/// What the live files of a batch are known by.
-pub(super) fn add_keys(batch: &RecordBatch, root: &TableRoot, out: &mut Vec<FileKey>) {
-    let Some((rows, columns)) = column(batch, "add") else {
-        return;
-    };
-    let (path, vector) = (columns.text("path"), VectorColumns::new(columns));
-    for row in set_rows(rows, columns) {
-        let Some(path) = path.value(row) else {
-            continue;
-        };
-        let vector = vector.as_ref().and_then(|v| v.get(row));
-        out.push(FileKey::new(root, path, vector.as_ref()));
+/// Paths and deletion vectors of the live files of a batch, all that they are known by.
+pub(super) fn named<T>(batch: &RecordBatch, name: impl Fn(Named<'_>) -> T) -> Vec<T> {
+    let mut out = Vec::new();
+    if let Some((rows, columns)) = column(batch, "add") {
+        let (path, vector) = (columns.text("path"), VectorColumns::new(columns));
+        for row in set_rows(rows, columns) {
+            if let Some(path) = path.value(row) {
+                let vector = vector.as_ref().and_then(|v| v.get(row));
+                out.push(name((path, vector.as_ref())));
+            }
+        }
     }
+    out
 }
 
 /// The `remove` rows of a batch.

@@ -14,9 +14,8 @@ use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 
 use super::parquet_file::LogParquet;
-use super::{CheckpointFiles, CheckpointKind, decode};
+use super::{CheckpointFiles, CheckpointKind, Named, decode};
 use crate::commit::parse_actions;
-use crate::files::FileKey;
 
 /// Parts and sidecars that are read at the same time.
 const CONCURRENCY: usize = 8;
@@ -172,22 +171,20 @@ pub(crate) fn add_chunks(
 }
 
 /// What the live files are known by, some at a time; nothing else of them is read.
-pub(crate) fn key_chunks(
+pub(crate) fn named_chunks<T: Send + 'static>(
     store: &TableStore,
     files: &Arc<CheckpointFiles>,
-) -> BoxStream<'static, Result<Vec<FileKey>>> {
+    name: impl Fn(Named<'_>) -> T + Clone + Send + 'static,
+) -> BoxStream<'static, Result<Vec<T>>> {
     let columns = ["add.path", "add.deletionVector"].map(str::to_owned);
-    let (root, inline) = (store.root().clone(), store.root().clone());
+    let inline = name.clone();
+    let own = move |add: &Add| inline((&add.path, add.deletion_vector.as_ref()));
     chunks(
         store,
         files,
         columns.to_vec(),
-        move |adds| adds.iter().map(|a| FileKey::of_add(&inline, a)).collect(),
-        move |batch| {
-            let mut out = Vec::new();
-            decode::add_keys(batch, &root, &mut out);
-            out
-        },
+        move |adds| adds.iter().map(own).collect(),
+        move |batch| decode::named(batch, &name),
     )
 }
 

@@ -103,7 +103,12 @@ impl Base {
     /// What the live files of the checkpoint are known by, some at a time.
     pub(crate) fn key_chunks(&self) -> BoxStream<'static, Result<Vec<FileKey>>> {
         match (&self.source, self.adds.get()) {
-            (Some(source), None) => checkpoint::key_chunks(&source.store, &source.files),
+            (Some(source), None) => {
+                let root = source.store.root().clone();
+                checkpoint::named_chunks(&source.store, &source.files, move |(path, vector)| {
+                    FileKey::new(&root, path, vector)
+                })
+            }
             _ => self
                 .add_chunks()
                 .map_ok(|adds| adds.into_iter().map(|(key, _)| key).collect())

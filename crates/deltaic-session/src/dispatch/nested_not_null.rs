@@ -144,13 +144,11 @@ mod tests {
         );
         let dropped = checked(schema, true).unwrap();
         assert!(!dropped.fields[0].nullable && !dropped.fields[1].nullable);
-        let DataType::Struct(s) = &dropped.fields[1].data_type else {
-            panic!("not a struct");
-        };
-        assert_eq!(
-            s.fields[0].data_type,
-            DataType::map(DataType::String, DataType::array(row(true), true), true)
-        );
+        let inner = DataType::structure([StructField::nullable(
+            "m n",
+            DataType::map(DataType::String, DataType::array(row(true), true), true),
+        )]);
+        assert_eq!(dropped.fields[1].data_type, inner);
     }
 
     #[test]

@@ -155,7 +155,7 @@ impl Parser<'_> {
         let plain = name.last().map(|part| part.value.to_ascii_uppercase());
         if plain.as_deref() != Some("UTF8_BINARY") {
             let name = name.last().map_or("", |part| part.value.as_str());
-            self.late(DeltaError::not_supported_yet(&format!(
+            self.late(DeltaError::not_supported_yet(format!(
                 "The collation {name}"
             )));
         }
