@@ -15,7 +15,7 @@ use crate::outcome::{Failure, Measured, Outcome};
 #[derive(Parser)]
 #[command(
     version,
-    after_help = "Example: deltaic-bench a_open /tmp/bench/ckpt\n\n\
+    after_help = "Example: deltaic-bench a_open tables/ckpt\n\n\
                   Scenarios that change the table (l_, d_vac_, f_, g_) need a fresh copy of it for every run."
 )]
 struct Arguments {

@@ -233,6 +233,7 @@ impl Snapshot {
 
     /// The paths of the live files, some at a time in the order of the log: decoded, relative to the table, absolute where a file
     /// lies outside of it. Of a checkpoint nothing but paths is read, and nothing is held.
+    /// A checkpoint that is damaged ends the stream with an error; [`Snapshot::files`] looks for what can stand in.
     pub fn file_paths(&self) -> BoxStream<'static, Result<Vec<Arc<str>>>> {
         self.inner.files.live_paths()
     }

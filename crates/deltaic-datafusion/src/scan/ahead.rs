@@ -26,7 +26,7 @@ use futures::{StreamExt, TryStreamExt};
 
 use super::source::DeltaSource;
 
-/// Bytes of files that are under way at the same time: the row groups of this many bytes are in memory.
+/// Bytes of files that are under way at the same time: as much memory as their row groups take, at most.
 const BYTES_AHEAD: u64 = 512 << 20;
 /// Files under way at the same time, at most.
 const MOST_AHEAD: usize = 8;
