@@ -8,10 +8,14 @@ use std::time::Instant;
 /// Success, or one line that says what failed.
 pub type Outcome<T = ()> = Result<T, String>;
 
-/// The root of the workspace: the parent of this crate's folder.
+/// The root of the workspace: the parent of this crate's folder. Where two checkouts share a target folder, cargo may run the
+/// program that the other one has built; it says at run time whose it is meant to be.
 pub fn workspace_root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here).to_path_buf()
+    let told = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let here = told
+        .filter(|folder| folder.file_name() == Some(OsStr::new("xtask")))
+        .unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")));
+    here.parent().unwrap_or(&here).to_path_buf()
 }
 
 /// The folder that Cargo builds into.
