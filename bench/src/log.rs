@@ -1,10 +1,8 @@
 //! Scenarios of the log: opening, listing, travelling, history, checkpoints.
 
-use deltaic_command::TimeTravel;
+use deltaic_datafusion::application::open::{Version, provider};
 use deltaic_log::{RandomIds, Snapshot, history, maintain};
-use deltaic_maintenance::travel::{self, TravelForm, TravelOptions};
 use deltaic_protocol::clock::{Clock as _, SystemClock};
-use deltaic_protocol::timestamp::Zone;
 use deltaic_storage::{StorageFactory, TableStore};
 use futures::TryStreamExt;
 
@@ -12,8 +10,8 @@ use crate::outcome::{Clock, Measured, Outcome};
 
 /// The version of `i_travel`.
 const VERSION: i64 = 5000;
-/// The moment of `i_travel_ts`, 2024-01-01T01:23:20Z in microseconds.
-const MOMENT: i64 = 1_704_072_200_000_000;
+/// The moment of `i_travel_ts`, 2024-01-01T01:23:20Z in milliseconds.
+const MOMENT: i64 = 1_704_072_200_000;
 
 /// The table, not looked at yet.
 pub fn store(table: &str) -> Outcome<TableStore> {
@@ -58,9 +56,9 @@ pub async fn checkpoint(table: &str) -> Outcome<Measured> {
 /// The newest 1000 entries of the history.
 pub async fn history(table: &str) -> Outcome<Measured> {
     let mut clock = Clock::start();
-    let snapshot = Snapshot::load(&store(table)?, None).await?;
-    clock.mark("open");
-    let entries = history::history(&snapshot, Some(1000)).await?.len();
+    let entries = history::latest_history(&store(table)?, Some(1000))
+        .await?
+        .len();
     clock.mark("history");
     Ok(clock.done(entries))
 }
@@ -78,19 +76,7 @@ pub async fn travel(table: &str) -> Outcome<Measured> {
 /// Opens the version of a moment. The retention of deleted files is not asked about: the peers do not ask either.
 pub async fn travel_by_time(table: &str) -> Outcome<Measured> {
     let mut clock = Clock::start();
-    let newest = Snapshot::load(&store(table)?, None).await?;
-    clock.mark("open");
-    let to = TimeTravel::Timestamp {
-        micros: MOMENT,
-        text: String::new(),
-    };
-    let options = TravelOptions {
-        zone: Zone::utc(),
-        wall: false,
-        now_ms: SystemClock.now_ms(),
-    };
-    let version = travel::resolve(&newest, &to, TravelForm::Read, &options).await?;
-    let snapshot = newest.at_version(version).await?;
+    let provider = provider(&store(table)?, Version::AsOf(MOMENT)).await?;
     clock.mark("travel");
-    Ok(clock.done(snapshot.version()))
+    Ok(clock.done(provider.snapshot().version()))
 }

@@ -11,6 +11,10 @@ use clap::Parser;
 
 use crate::outcome::{Failure, Measured, Outcome};
 
+/// As the program `deltaic` has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Measures one operation on one Delta table.
 #[derive(Parser)]
 #[command(
@@ -66,6 +70,9 @@ async fn run(scenario: &str, table: &str) -> Outcome<Measured> {
         "e_count" | "e_part" | "e_point" | "e_agg" | "k_dv_count" | "k_dv_agg" => {
             query::query(scenario, table).await
         }
+        "bare_count" | "bare_part" | "bare_point" | "bare_agg" => {
+            query::bare(&scenario.replacen("bare_", "e_", 1), table).await
+        }
         "f_delete_scatter" | "f_delete_dv" => {
             change::run(table, "DELETE FROM t WHERE k < 10").await
         }
@@ -78,7 +85,7 @@ async fn run(scenario: &str, table: &str) -> Outcome<Measured> {
         other => Err(Failure::new(format!(
             "no scenario {other}; there are noop, a_open, b_open, a_add_actions, a_prune, l_checkpoint, c_history, i_travel, \
              i_travel_ts, d_dry_lite, d_dry_lite_1m_tomb, d_dry_full, d_vac_lite, d_vac_full, e_count, e_part, e_point, e_agg, \
-             k_dv_count, k_dv_agg, f_delete_scatter, f_delete_range, f_delete_dv, f_update, g_append, g_append_fresh"
+             bare_count, bare_part, bare_point, bare_agg, k_dv_count, k_dv_agg, f_delete_scatter, f_delete_range, f_delete_dv, f_update, g_append, g_append_fresh"
         ))),
     }
 }

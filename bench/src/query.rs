@@ -5,6 +5,8 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, AsArray, RecordBatch};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Float64Type};
+use datafusion::datasource::file_format::parquet::ParquetFormat;
+use datafusion::datasource::listing::ListingOptions;
 use datafusion::logical_expr::{col, lit};
 use datafusion::prelude::SessionContext;
 use deltaic_datafusion::application::open::open;
@@ -60,6 +62,31 @@ pub async fn query(scenario: &str, table: &str) -> Outcome<Measured> {
         }
     };
     Ok(clock.done(check))
+}
+
+/// The same query of DataFusion's own Parquet reader over the data files of a table that is partitioned by one number: what the
+/// query costs without a log.
+pub async fn bare(scenario: &str, table: &str) -> Outcome<Measured> {
+    let mut clock = Clock::start();
+    let session = session_context();
+    let name = std::fs::read_dir(table)?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .find_map(|folder| Some(folder.split_once('=')?.0.to_owned()));
+    let by = name
+        .map(|name| (name, DataType::Int32))
+        .into_iter()
+        .collect();
+    let options = ListingOptions::new(Arc::new(ParquetFormat::default()))
+        .with_file_extension(".parquet")
+        .with_table_partition_cols(by);
+    session
+        .register_listing_table("t", format!("{table}/"), options, None, None)
+        .await?;
+    clock.mark("open");
+    let rows = session.sql(text(scenario)).await?.collect().await?;
+    clock.mark("query");
+    let rows: usize = rows.iter().map(RecordBatch::num_rows).sum();
+    Ok(clock.done(rows))
 }
 
 /// The sum over a column.

@@ -47,8 +47,14 @@ pub(crate) struct Request {
 impl Request {
     /// The bytes for the server: what the client sent, with the body's length said plainly.
     pub fn to_bytes(&self) -> Bytes {
-        let plain =
-            self.head.header("transfer-encoding").is_none() && !self.head.expects_continue();
+        self.without("")
+    }
+
+    /// The request as it is sent on, without a header.
+    pub fn without(&self, hidden: &str) -> Bytes {
+        let plain = self.head.header("transfer-encoding").is_none()
+            && !self.head.expects_continue()
+            && self.head.header(hidden).is_none();
         let mut out = BytesMut::new();
         if plain {
             out.extend_from_slice(&self.head.raw);
@@ -63,10 +69,11 @@ impl Request {
             out.extend_from_slice(b"\n");
             for (name, value) in &self.head.headers {
                 let lower = name.to_ascii_lowercase();
-                if !matches!(
+                let is_left_out = matches!(
                     lower.as_str(),
                     "transfer-encoding" | "expect" | "content-length"
-                ) {
+                ) || lower == hidden;
+                if !is_left_out {
                     out.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
                 }
             }

@@ -250,24 +250,34 @@ async fn act(
             apply(request, shared, entry).await?;
             Ok(Then::Reset)
         }
-        Some(Action::CutBody(bytes)) => pass(request, Some(bytes), shared, client, entry).await,
-        Some(Action::Delay(_)) | None => pass(request, None, shared, client, entry).await,
+        Some(Action::CutBody(bytes)) => {
+            let server = ask(&request.to_bytes(), shared, entry).await?;
+            pass_answer(Reader::new(server), request, Some(bytes), client, entry).await
+        }
+        Some(Action::Hide(header)) => {
+            let server = ask(&request.without(header), shared, entry).await?;
+            pass_answer(Reader::new(server), request, None, client, entry).await
+        }
+        Some(Action::Delay(_)) | None => {
+            let server = ask(&request.to_bytes(), shared, entry).await?;
+            pass_answer(Reader::new(server), request, None, client, entry).await
+        }
     }
 }
 
 /// A connection of its own for each request: one that the server has closed in between would look like a fault.
-async fn ask(request: &Request, shared: &Shared, entry: &Entry<'_>) -> io::Result<TcpStream> {
+async fn ask(request: &[u8], shared: &Shared, entry: &Entry<'_>) -> io::Result<TcpStream> {
     let connecting = TcpStream::connect(&shared.upstream);
     let mut server = tokio::time::timeout(CONNECT, connecting).await??;
     server.set_nodelay(true)?;
-    server.write_all(&request.to_bytes()).await?;
+    server.write_all(request).await?;
     entry.set(|request| request.applied = true);
     Ok(server)
 }
 
 /// Lets the server do it, and waits until it has.
 async fn apply(request: &Request, shared: &Shared, entry: &Entry<'_>) -> io::Result<()> {
-    let server = ask(request, shared, entry).await?;
+    let server = ask(&request.to_bytes(), shared, entry).await?;
     let mut reader = Reader::new(server);
     let head = reader.answer().await?;
     let length = head.length(&request.head.method);
@@ -275,17 +285,6 @@ async fn apply(request: &Request, shared: &Shared, entry: &Entry<'_>) -> io::Res
         .pass_body(length, None, &mut tokio::io::sink(), |_| {})
         .await?;
     Ok(())
-}
-
-async fn pass(
-    request: &Request,
-    limit: Option<u64>,
-    shared: &Shared,
-    client: &mut (impl tokio::io::AsyncWrite + Unpin),
-    entry: &Entry<'_>,
-) -> io::Result<Then> {
-    let server = ask(request, shared, entry).await?;
-    pass_answer(Reader::new(server), request, limit, client, entry).await
 }
 
 async fn pass_answer(

@@ -74,6 +74,9 @@ pub enum Action {
     ApplyThenReset,
     /// The answer's body ends after so many bytes, with a reset.
     CutBody(u64),
+    /// The server does not see this header, whose name is in small letters, and answers as it does without it. Only for
+    /// servers that do not check what is signed.
+    Hide(&'static str),
     /// The request waits; then further rules apply.
     Delay(Duration),
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::shell::{Outcome, all, cargo, step, timed};
-use crate::{advisories, licences, metadata, tidy};
+use crate::{advisories, licences, metadata, mutants, tidy};
 
 /// What to leave out.
 #[derive(Args)]
@@ -18,6 +18,7 @@ pub fn run(options: &Options) -> Outcome {
     let mut outcomes = vec![
         step("format", &mut cargo(["fmt", "--all", "--check"])),
         tidy::run(),
+        mutants::check_list(),
     ];
     match timed("metadata", metadata::Metadata::read) {
         Ok(metadata) => {

@@ -10,6 +10,7 @@ mod field;
 mod interop;
 mod licences;
 mod metadata;
+mod mutants;
 mod shell;
 mod test;
 mod tidy;
@@ -44,6 +45,8 @@ enum Command {
     Interop(interop::Options),
     /// Servers that speak S3 and Azure, for tests. Example: cargo xtask emulators run -- cargo test
     Emulators(emulators::Options),
+    /// Plants bugs that break a safety rule, one at a time, in a copy of the tree; a test must find each. Example: cargo xtask mutants --only vacuum
+    Mutants(mutants::Options),
     /// Measurements. Example: cargo xtask bench --only g_append
     Bench(bench::Options),
 }
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Command::Conformance(options) => conformance::run(&options),
         Command::Interop(options) => interop::run(&options),
         Command::Emulators(options) => emulators::run(&options),
+        Command::Mutants(options) => mutants::run(&options),
         Command::Bench(options) => bench::run(&options),
     };
     report(outcome)

@@ -1,7 +1,4 @@
-//! Assignment to the columns of a table: the source of INSERT brought to the table's columns, the SET list of UPDATE,
-//! and the casts of the ANSI policy with the errors that name the column.
-
-use std::sync::Arc;
+//! Assignment to the columns of a table: the source of INSERT brought to the table's columns, and the SET list of UPDATE.
 
 use datafusion::common::ScalarValue;
 use deltaic_protocol::schema::{DataType, StructField, StructType};
@@ -13,26 +10,17 @@ use crate::binder::{Binder, Cx, Rel, Sight};
 use crate::by_name;
 use crate::constants::SessionConstants;
 use crate::error::{backticked, internal};
+use crate::evolve::{Meeting, Widening, reads_alike};
 use crate::function::call::Nulls;
-use crate::function::misc::cast_error;
-use crate::kernel::Env;
 use crate::kernels::misc;
 use crate::names::pretty;
-use crate::node::{CastMode, Kind, Node};
+use crate::node::{Kind, Node};
 use crate::options::AnalyzerOptions;
 use crate::relations::Relations;
 use crate::resolver::Resolver;
-use crate::scope::Scope;
-use crate::types::{castable, same_type, struct_of, widen};
-
-/// Which statement assigns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Assignment {
-    /// INSERT.
-    Insert,
-    /// UPDATE and MERGE.
-    Update,
-}
+use crate::scope::{Scope, ScopeColumn};
+use crate::store::{Assignment, assigned};
+use crate::types::struct_of;
 
 /// Where an INSERT goes.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +35,10 @@ pub struct InsertTarget<'a> {
     pub by_name: bool,
     /// `PARTITION (p = 3)`: columns with a constant.
     pub partition: &'a [(Ident, Option<Expr>)],
+    /// Values may have fields that structs of the table lack; they stay, for the writer to accept or refuse.
+    pub grows: bool,
+    /// Which types the table's columns may grow to; none where they stay.
+    pub widening: Option<Widening>,
 }
 
 /// The source of an INSERT in the columns of the table.
@@ -205,21 +197,27 @@ impl Plan {
             nodes[*n] = Some(binder.constant(e)?);
         }
         let given: Vec<bool> = nodes.iter().map(Option::is_some).collect();
+        let meeting = self.meeting(&columns, target);
         let mut list: Vec<(String, Node)> = Vec::with_capacity(schema.len() + extra.len());
         for (field, node) in schema.iter().zip(nodes) {
             let node = match node {
                 Some(node) => node,
                 None => binder.constant(&default_of(field)?)?,
             };
+            let to = match target.grows {
+                true => meeting.evolved(&field.data_type, &node.ty)?,
+                false => field.data_type.clone(),
+            };
+            let node = match target.grows && meeting.by_name {
+                true => {
+                    let printed = pretty(&node, binder.options.zone);
+                    by_name::ordered(node, &to, printed, &binder.env)?
+                }
+                false => node,
+            };
             list.push((
                 field.name.clone(),
-                assigned(
-                    binder,
-                    node,
-                    &field.data_type,
-                    &field.name,
-                    Assignment::Insert,
-                )?,
+                assigned(binder, node, &to, &field.name, Assignment::Insert)?,
             ));
         }
         list.extend(extra);
@@ -229,6 +227,37 @@ impl Plan {
             analyzed: finish(rel)?,
             given,
         })
+    }
+
+    /// How the fields of structs meet: by name where the table can read the source's columns as they are, else by position, as the
+    /// columns do.
+    fn meeting(&self, columns: &[ScopeColumn], target: &InsertTarget<'_>) -> Meeting {
+        let widening = target.widening;
+        let source: Vec<(&str, &DataType)> = columns
+            .iter()
+            .map(|column| (column.attr.name.as_str(), &column.ty))
+            .collect();
+        let wanted = |name: &str| {
+            let named = |(own, _): &(&str, &DataType)| own.eq_ignore_ascii_case(name);
+            source.iter().any(named)
+        };
+        let by_name = if target.by_name {
+            let fields = target.schema.iter().filter(|field| wanted(&field.name));
+            reads_alike(&StructType::new(fields.cloned()), &source, widening)
+        } else {
+            let fields: Vec<StructField> = self
+                .order
+                .iter()
+                .map(|at| target.schema.fields[*at].clone())
+                .collect();
+            let known = source.len().min(fields.len());
+            let in_place = fields
+                .iter()
+                .zip(&source)
+                .all(|(f, (name, _))| f.name == *name);
+            in_place && reads_alike(&StructType::new(fields), &source[..known], widening)
+        };
+        Meeting { by_name, widening }
     }
 
     fn check_count(&self, have: usize, target: &InsertTarget<'_>) -> Result<()> {
@@ -317,76 +346,6 @@ fn generated(binder: &Binder<'_>, rel: Rel, schema: &StructType, given: &[bool])
         list.push((c.attr.name.clone(), node));
     }
     binder.project(rel, &list)
-}
-
-/// A value in the type of the column that it goes to.
-fn assigned(
-    binder: &Binder<'_>,
-    node: Node,
-    to: &DataType,
-    column: &str,
-    kind: Assignment,
-) -> Result<Node> {
-    if same_type(&node.ty, to) {
-        return Ok(node);
-    }
-    if let (DataType::Struct(f), DataType::Struct(t)) = (&node.ty, to)
-        && f.fields.len() < t.fields.len()
-    {
-        return Err(DeltaError::new("DELTA_INSERT_COLUMN_ARITY_MISMATCH")
-            .param("tableName", column)
-            .param(
-                "columnName",
-                format!("not enough nested fields in {column}"),
-            )
-            .param("numColumns", t.fields.len())
-            .param("insertColumns", f.fields.len()));
-    }
-    if !castable::ansi(&node.ty, to) {
-        return Err(cast_error(&node, to, &pretty(&node, binder.options.zone)));
-    }
-    let label = match kind {
-        Assignment::Insert => format!("`{column}`"),
-        Assignment::Update => format!("update `{column}`"),
-    };
-    let env = Arc::new(Env {
-        column: Some(label),
-        ansi: true,
-        ..binder.env.as_ref().clone()
-    });
-    let nullable = node.nullable || widen::forces_null(&node.ty, to);
-    Ok(Node::new(
-        Kind::Cast {
-            child: Box::new(node),
-            mode: CastMode::Insert,
-            explicit: false,
-            env,
-        },
-        to.clone(),
-        nullable,
-    ))
-}
-
-/// A bound value in the type of a column.
-///
-/// # Errors
-/// `DATATYPE_MISMATCH` for a cast that does not exist; values that do not fit fail when the expression runs.
-pub fn store_assignment(
-    b: &Bound,
-    to: &DataType,
-    column: &str,
-    kind: Assignment,
-    scope: &Scope,
-    o: &AnalyzerOptions,
-) -> Result<Bound> {
-    let relations = Relations::default();
-    let last = scope.columns.iter().map(|c| c.attr.id).max().unwrap_or(0);
-    let binder = Binder::new(o, &relations, last);
-    Bound::of(
-        assigned(&binder, b.node().clone(), to, column, kind)?,
-        scope,
-        o,
-    )
 }
 
 /// The SET list of an UPDATE: for each column of the table that changes, its new value over the table's row.

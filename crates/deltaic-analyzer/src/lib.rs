@@ -10,6 +10,7 @@ mod bind;
 mod binder;
 mod by_name;
 mod constants;
+mod definition;
 mod filter;
 mod fold;
 mod function;
@@ -19,7 +20,9 @@ mod range;
 mod relations;
 mod value;
 
+pub mod correlated;
 pub mod error;
+pub mod evolve;
 pub mod kernel;
 pub mod lower;
 pub mod names;
@@ -27,6 +30,7 @@ pub mod node;
 pub mod options;
 pub mod resolver;
 pub mod scope;
+pub mod store;
 pub mod text;
 pub mod time;
 pub mod types;
@@ -35,12 +39,16 @@ pub use api::{
     Analyzed, Bound, Constant, analyze_query, bind_expr, bind_local, bind_predicate, constant,
     constant_as, environment, relation_name, row_count, scope_of, travel,
 };
-pub use assign::{
-    Assignment, InsertTarget, Inserted, analyze_insert, bind_update, null_of, store_assignment,
+pub use assign::{InsertTarget, Inserted, analyze_insert, bind_update, null_of};
+pub use definition::{
+    CheckRules, ColumnDefault, check_condition, check_constraint, check_default,
+    check_generated_columns,
 };
+pub use evolve::Widening;
 pub use kernels::variant_json::variant_json;
-pub use options::{AnalyzerOptions, Parameters};
+pub use options::{AnalyzerOptions, Parameters, StoreAssignment};
 pub use resolver::{
     ArgumentValue, Relation, Resolver, TableFunctionArgument, TableRelation, Travel, ViewRelation,
 };
 pub use scope::Scope;
+pub use store::{Assignment, store_assignment};

@@ -21,7 +21,12 @@ enum Style {
     Unresolved,
     /// `Expression.sql` of an expression that was only parsed: `(p = 'x')`.
     Sql,
+    /// `Expression.sql` of an analysed expression, with the casts that nobody wrote: `(n = CAST(5 AS BIGINT))`.
+    Analyzed,
 }
+
+/// How the parameter of a lambda prints.
+const LAMBDA_VARIABLE: &str = "namedlambdavariable()";
 
 struct Printer {
     style: Style,
@@ -83,6 +88,15 @@ pub fn sql(node: &Node, zone: Tz) -> String {
     .node(node)
 }
 
+/// `Expression.sql` after analysis: `(n = CAST(5 AS BIGINT))`.
+pub fn analyzed(node: &Node, zone: Tz) -> String {
+    Printer {
+        style: Style::Analyzed,
+        zone,
+    }
+    .node(node)
+}
+
 /// The text of a constant without quotes or a type in front; NULL is `NULL`.
 pub fn literal_text(value: &ScalarValue, ty: &DataType, zone: Tz) -> String {
     if value.is_null() {
@@ -116,7 +130,10 @@ impl Printer {
         match &node.kind {
             Kind::Literal(v) => self.literal(v, &node.ty),
             Kind::Attr(a) if self.style == Style::Unresolved => format!("'{}", a.name),
-            Kind::Attr(a) if self.style == Style::Sql => quote_if_needed(&a.name),
+            Kind::Attr(a) if a.name == LAMBDA_VARIABLE => a.name.clone(),
+            Kind::Attr(a) if matches!(self.style, Style::Sql | Style::Analyzed) => {
+                quote_if_needed(&a.name)
+            }
             Kind::Attr(a) if catalyst => {
                 format!(
                     "{}#{}{}",
@@ -292,7 +309,7 @@ impl Printer {
                 let params = l
                     .params
                     .iter()
-                    .map(|_| "namedlambdavariable()")
+                    .map(|_| LAMBDA_VARIABLE)
                     .collect::<Vec<_>>()
                     .join(", ");
                 let body = if catalyst {
@@ -328,9 +345,18 @@ impl Printer {
             DataType::Timestamp => format!("TIMESTAMP '{plain}'"),
             DataType::TimestampNtz => format!("TIMESTAMP_NTZ '{plain}'"),
             DataType::Binary => format!("X'{plain}'"),
-            DataType::String if self.style == Style::Sql => {
+            DataType::String if matches!(self.style, Style::Sql | Style::Analyzed) => {
                 format!("'{}'", plain.replace('\\', "\\\\").replace('\'', "\\'"))
             }
+            _ if self.style == Style::Analyzed => match ty {
+                DataType::Byte => plain + "Y",
+                DataType::Short => plain + "S",
+                DataType::Long => plain + "L",
+                DataType::Double => plain + "D",
+                DataType::Decimal { .. } => plain + "BD",
+                DataType::Float => format!("CAST({plain} AS FLOAT)"),
+                _ => plain,
+            },
             _ => plain,
         }
     }
@@ -401,7 +427,7 @@ fn anonymous(body: &Node, params: &[(crate::node::Attr, DataType)]) -> Node {
         if let Kind::Attr(a) = &mut n.kind
             && params.iter().any(|(p, _)| p == a)
         {
-            a.name = "namedlambdavariable()".to_owned();
+            a.name = LAMBDA_VARIABLE.to_owned();
         }
         n
     })

@@ -15,6 +15,18 @@ pub enum Parameters {
     Positional(Vec<Expr>),
 }
 
+/// What an assignment to a column makes of a value of another type (`spark.sql.storeAssignmentPolicy`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StoreAssignment {
+    /// A cast, with an error for a value that does not fit.
+    #[default]
+    Ansi,
+    /// A cast, with NULL for a text that is no value; numbers that do not fit lose their upper bits.
+    Legacy,
+    /// A cast only where no value can be lost by it.
+    Strict,
+}
+
 /// Settings of one analysis. Times and identity are given, never read from the machine.
 #[derive(Clone, Debug)]
 pub struct AnalyzerOptions {
@@ -34,6 +46,10 @@ pub struct AnalyzerOptions {
     pub version: String,
     /// `spark.sql.ansi.enabled`; off turns the errors of casts, arithmetic and indexes into NULL.
     pub ansi: bool,
+    /// `spark.sql.storeAssignmentPolicy`.
+    pub store_assignment: StoreAssignment,
+    /// UPDATE goes by `spark.sql.ansi.enabled` instead (`updateAndMergeCastingFollowsAnsiEnabledFlag`).
+    pub update_follows_ansi: bool,
     /// `spark.sql.caseSensitive`.
     pub case_sensitive: bool,
     /// `spark.sql.groupByOrdinal` and `spark.sql.orderByOrdinal`.
@@ -57,6 +73,8 @@ impl Default for AnalyzerOptions {
             user: "root".to_owned(),
             version: "4.1.4".to_owned(),
             ansi: true,
+            store_assignment: StoreAssignment::Ansi,
+            update_follows_ansi: false,
             case_sensitive: false,
             ordinals: true,
             parameters: Parameters::None,

@@ -14,8 +14,6 @@ use deltaic_protocol::Result;
 
 use crate::error::Ours;
 
-const BATCH: i128 = 8192;
-
 /// Part of a range: `count` numbers from `first` on.
 #[derive(Debug)]
 struct Slice {
@@ -30,13 +28,14 @@ impl PartitionStream for Slice {
         &self.schema
     }
 
-    fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
+    fn execute(&self, task: Arc<TaskContext>) -> SendableRecordBatchStream {
         let (schema, first, step, count) =
             (Arc::clone(&self.schema), self.first, self.step, self.count);
+        let rows = task.session_config().batch_size().max(1) as i128;
         let batches =
-            (0..count.div_euclid(BATCH) + i128::from(count.rem_euclid(BATCH) != 0)).map(move |n| {
-                let from = n * BATCH;
-                let numbers = (from..(from + BATCH).min(count)).map(|i| (first + i * step) as i64);
+            (0..count.div_euclid(rows) + i128::from(count.rem_euclid(rows) != 0)).map(move |n| {
+                let from = n * rows;
+                let numbers = (from..(from + rows).min(count)).map(|i| (first + i * step) as i64);
                 let array = Int64Array::from_iter_values(numbers);
                 RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(array)]).map_err(Into::into)
             });

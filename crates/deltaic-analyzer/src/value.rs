@@ -6,6 +6,7 @@ use std::sync::Arc;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::error::Result as DfResult;
 use datafusion::functions_aggregate::expr_fn::{array_agg, count};
+use datafusion::logical_expr::expr::InSubquery;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder, Subquery, lit};
 use deltaic_protocol::Result;
 
@@ -26,14 +27,7 @@ pub fn value(node: &Node) -> Result<Expr> {
     expr.transform_up(|e| {
         Ok(match e {
             Expr::Exists(e) => Transformed::yes(exists(e.subquery, e.negated)?),
-            Expr::InSubquery(e) => {
-                let found = is_in(*e.expr, gathered(e.subquery)?);
-                Transformed::yes(if e.negated {
-                    Expr::Not(Box::new(found))
-                } else {
-                    found
-                })
-            }
+            Expr::InSubquery(e) => Transformed::yes(found_in(e)?),
             other => Transformed::no(other),
         })
     })
@@ -41,7 +35,8 @@ pub fn value(node: &Node) -> Result<Expr> {
     .ours()
 }
 
-fn exists(subquery: Subquery, negated: bool) -> DfResult<Expr> {
+/// EXISTS as a comparison of a number of rows.
+pub(crate) fn exists(subquery: Subquery, negated: bool) -> DfResult<Expr> {
     let mut rows = LogicalPlanBuilder::from(subquery.subquery.as_ref().clone());
     if subquery.outer_ref_columns.is_empty() {
         // One row is enough to know.
@@ -62,6 +57,15 @@ fn exists(subquery: Subquery, negated: bool) -> DfResult<Expr> {
         number.eq(lit(0_i64))
     } else {
         number.gt(lit(0_i64))
+    })
+}
+
+/// IN as a search in an array of all values.
+pub(crate) fn found_in(sought: InSubquery) -> DfResult<Expr> {
+    let found = is_in(*sought.expr, gathered(sought.subquery)?);
+    Ok(match sought.negated {
+        true => Expr::Not(Box::new(found)),
+        false => found,
     })
 }
 

@@ -17,6 +17,7 @@ Exit status:
   8    log or data are damaged
   9    the storage failed
   10   an error that a script expects did not come
+  11   more memory is needed than --memory-limit allows
   130  stopped by Ctrl-C";
 
 /// Delta Lake tables with Spark's SQL, without Spark.
@@ -53,6 +54,9 @@ pub struct Common {
     /// An option of an object store (AWS_*, AZURE_*, fs.s3a.*, fs.azure.*); may be given again
     #[arg(long = "storage-option", global = true, value_name = "KEY=VALUE", value_parser = secret_key_value)]
     pub storage_options: Vec<(String, String)>,
+    /// Memory that the program may take: bytes, or a number with k, m, g or t behind it [default: no limit]
+    #[arg(long, global = true, value_name = "SIZE", value_parser = size, env = "DELTAIC_MEMORY_LIMIT")]
+    pub memory_limit: Option<u64>,
     /// Tables for people, JSON lines for programs
     #[arg(long, global = true, value_enum, default_value_t = Output::Table)]
     pub output: Output,
@@ -236,6 +240,33 @@ pub struct Properties {
     pub unset: Vec<String>,
 }
 
+/// Bytes, with a unit as the JVM has them: powers of 1024, by one letter, in either case, with or without `b` or `ib`.
+fn size(text: &str) -> Result<u64, String> {
+    const LEAST: u64 = 128 << 20;
+    let lower = text.trim().to_ascii_lowercase();
+    let at = lower.find(|c: char| !c.is_ascii_digit() && c != '.');
+    let (number, unit) = lower.split_at(at.unwrap_or(lower.len()));
+    let shift = match unit.trim() {
+        "" | "b" => 0,
+        "k" | "kb" | "kib" => 10,
+        "m" | "mb" | "mib" => 20,
+        "g" | "gb" | "gib" => 30,
+        "t" | "tb" | "tib" => 40,
+        _ => return Err("the form is 1500000000, 512m, 1.5g".to_owned()),
+    };
+    let number: f64 = number
+        .parse()
+        .map_err(|_| "the form is 1500000000, 512m, 1.5g".to_owned())?;
+    let bytes = number * (1_u64 << shift) as f64;
+    if bytes >= u64::MAX as f64 {
+        return Err("more bytes than a machine has".to_owned());
+    }
+    match bytes as u64 {
+        bytes if bytes < LEAST => Err("the program itself needs 128m".to_owned()),
+        bytes => Ok(bytes),
+    }
+}
+
 /// Hours that are a number, and no more than a calendar holds.
 fn hours(text: &str) -> Result<f64, String> {
     const MOST: f64 = 1e9;
@@ -279,6 +310,25 @@ mod tests {
         for command in Arguments::command().get_subcommands_mut() {
             let help = command.render_long_help().to_string();
             assert!(help.contains("Example:"), "{}", command.get_name());
+        }
+    }
+
+    #[test]
+    fn memory_is_given_in_bytes_or_with_a_unit() {
+        for (text, bytes) in [
+            ("134217728", Some(128 << 20)),
+            ("128m", Some(128 << 20)),
+            ("1.5G", Some(1536 << 20)),
+            ("2 GiB", Some(2 << 30)),
+            ("1tb", Some(1 << 40)),
+            ("10k", None),
+            ("-1g", None),
+            ("g", None),
+            ("1e9", None),
+            ("9999999999t", None),
+            ("", None),
+        ] {
+            assert_eq!(super::size(text).ok(), bytes, "{text}");
         }
     }
 

@@ -8,10 +8,11 @@ use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
 use deltaic_session::{Session, SessionBuilder, SqlResult};
 use deltaic_storage::cloud::{is_known_option, similar_option};
 use serde_json::{Map, Value};
+use tokio::task::{JoinError, JoinHandle};
 
 use crate::arguments::{Common, ProfileName};
 use crate::failure::Failed;
-use crate::terminal;
+use crate::{memory, terminal};
 
 /// How long a stopped statement may take to end.
 const GRACE: Duration = Duration::from_millis(500);
@@ -20,6 +21,7 @@ const GRACE: Duration = Duration::from_millis(500);
 pub struct Engine {
     session: Session,
     warehouse: String,
+    memory_limit: Option<u64>,
 }
 
 impl Engine {
@@ -33,6 +35,7 @@ impl Engine {
             ProfileName::Delta40 => Profile::Delta40,
         };
         builder.conf = common.settings.clone();
+        builder.memory_limit = common.memory_limit;
         if let Some(place) = &common.catalog
             && place.to_string_lossy().contains("://")
         {
@@ -61,6 +64,7 @@ impl Engine {
         Ok(Self {
             session: builder.build()?,
             warehouse,
+            memory_limit: common.memory_limit,
         })
     }
 
@@ -74,9 +78,15 @@ impl Engine {
     pub async fn sql_in_task(&self, text: &str, parameters: &Parameters) -> Result<SqlResult> {
         let parameters = deltaic_session::Parameters::from_json(&parameters.0)?;
         let (session, text) = (self.session.clone(), text.to_owned());
-        tokio::spawn(async move { session.sql(&text, parameters).await })
-            .await
-            .unwrap_or_else(|error| Err(broken_off(&error)))
+        let mut task = tokio::spawn(async move { session.sql(&text, parameters).await });
+        tokio::select! {
+            biased;
+            ended = &mut task => ended.unwrap_or_else(|error| Err(broken_off(&error))),
+            error = memory::exceeded(self.memory_limit) => {
+                stop(task).await;
+                Err(error)
+            }
+        }
     }
 
     /// Run one statement until it is done or Ctrl-C comes. It runs in a task of its own, so that a statement which is busy
@@ -84,21 +94,20 @@ impl Engine {
     pub async fn sql_or_interrupt(&self, text: &str, parameters: &Parameters) -> Result<SqlResult> {
         let parameters = deltaic_session::Parameters::from_json(&parameters.0)?;
         if terminal::was_interrupted().await {
-            return Err(interrupted());
+            return Err(interrupted(""));
         }
-        let (session, text) = (self.session.clone(), text.to_owned());
-        let mut task = tokio::spawn(async move { session.sql(&text, parameters).await });
+        let (session, statement) = (self.session.clone(), text.to_owned());
+        let mut task = tokio::spawn(async move { session.sql(&statement, parameters).await });
         tokio::select! {
             biased;
             ended = &mut task => ended.unwrap_or_else(|error| Err(broken_off(&error))),
             () = terminal::interrupted() => {
-                task.abort();
-                // A moment to put away what it holds; more is not needed, a crash is survived too.
-                tokio::select! {
-                    _ = &mut task => {}
-                    () = terminal::pause(GRACE) => {}
-                }
-                Err(interrupted())
+                stop(task).await;
+                Err(interrupted(text))
+            }
+            error = memory::exceeded(self.memory_limit) => {
+                stop(task).await;
+                Err(error)
             }
         }
     }
@@ -126,6 +135,15 @@ impl Engine {
     }
 }
 
+/// End a statement. A moment to put away what it holds; more is not needed, a crash is survived too.
+async fn stop(mut task: JoinHandle<Result<SqlResult>>) {
+    task.abort();
+    tokio::select! {
+        _ = &mut task => {}
+        () = terminal::pause(GRACE) => {}
+    }
+}
+
 /// What the command line says and cannot be.
 fn usage(text: String, hint: &'static str) -> Failed {
     Failed::Error(
@@ -147,16 +165,24 @@ pub fn absolute(place: &str) -> String {
 }
 
 /// A statement that ended by a panic.
-fn broken_off(error: &tokio::task::JoinError) -> DeltaError {
+fn broken_off(error: &JoinError) -> DeltaError {
     DeltaError::internal(format!("the statement broke off: {error}"))
 }
 
-fn interrupted() -> DeltaError {
-    DeltaError::unclassed(
+/// The end of a statement by Ctrl-C. VACUUM has effects that no commit shows.
+fn interrupted(statement: &str) -> DeltaError {
+    let error = DeltaError::unclassed(
         "java.util.concurrent.CancellationException",
         "the statement was stopped by Ctrl-C",
     )
-    .with_kind(ErrorKind::Cancelled)
+    .with_kind(ErrorKind::Cancelled);
+    let word = statement.split_whitespace().next().unwrap_or_default();
+    match word.eq_ignore_ascii_case("VACUUM") {
+        true => error.with_hint(
+            "files that VACUUM had deleted by then are gone, and none of them was in use; run it again for the others",
+        ),
+        false => error,
+    }
 }
 
 /// Values of a statement's parameters: an object by name, or an array for `?`.
@@ -204,7 +230,14 @@ impl Parameters {
 mod tests {
     use serde_json::json;
 
-    use super::Parameters;
+    use super::{Parameters, interrupted};
+
+    #[test]
+    fn a_vacuum_that_was_stopped_has_deleted_files() {
+        let hint = |text| interrupted(text).hint().map(str::to_owned);
+        assert!(hint("vacuum t").is_some_and(|hint| hint.contains("gone")));
+        assert_eq!(hint("INSERT INTO vacuum VALUES (1)"), None);
+    }
 
     #[test]
     fn texts_of_the_command_line_become_numbers_truths_or_texts() {

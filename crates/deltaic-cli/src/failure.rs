@@ -60,7 +60,14 @@ pub fn causes(error: &DeltaError) -> Vec<String> {
 
 /// What to do about an error.
 pub fn hint_of(error: &DeltaError) -> &str {
-    error.hint().unwrap_or_else(|| hint(error))
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(hint) = error.hint() {
+            return hint;
+        }
+        cause = error.source().and_then(|inner| inner.downcast_ref());
+    }
+    hint(error)
 }
 
 /// What helps with errors of a class or a kind, where the error itself does not say it.
@@ -106,6 +113,9 @@ fn kind_hint(kind: ErrorKind) -> &'static str {
         ErrorKind::Storage => {
             "check that the place can be reached, that you may do this there, and that it has room"
         }
+        ErrorKind::Resources => {
+            "a higher --memory-limit, or a statement over fewer rows; nothing was committed unless DESCRIBE HISTORY shows it"
+        }
         ErrorKind::Cancelled => {
             "nothing of the statement was committed unless DESCRIBE HISTORY shows it"
         }
@@ -118,6 +128,13 @@ mod tests {
     use deltaic_protocol::error::DeltaError;
 
     use super::text;
+
+    #[test]
+    fn the_hint_of_a_cause_is_that_of_the_error() {
+        let cause = DeltaError::unclassed("java.io.IOException", "refused").with_hint("ask again");
+        let error = DeltaError::new("TASK_WRITE_FAILED").with_source(cause);
+        assert_eq!(super::hint_of(&error), "ask again");
+    }
 
     #[test]
     fn place_cause_and_hint_stand_under_the_error() {

@@ -6,11 +6,13 @@ mod commands;
 mod complete;
 mod engine;
 mod failure;
+mod memory;
 mod output;
 mod pipe;
 mod progress;
 mod prompt;
 pub mod script;
+mod secret;
 mod terminal;
 
 use std::ffi::OsString;

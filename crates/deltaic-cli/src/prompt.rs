@@ -1,4 +1,4 @@
-//! The prompt: statements over several lines, history between runs, completion, Ctrl-C stops the statement and not the
+//! The prompt: statements over several lines, history between runs (without statements that tell a secret), completion, Ctrl-C stops the statement and not the
 //! program.
 
 use std::fs;
@@ -14,7 +14,7 @@ use crate::engine::{Engine, Parameters};
 use crate::failure::Failed;
 use crate::output::{self, Printer};
 use crate::progress::Progress;
-use crate::{script, terminal};
+use crate::{script, secret, terminal};
 
 const HELP: &str = "A statement ends with a semicolon. exit or Ctrl-D ends, Ctrl-C stops a statement, Tab completes.";
 
@@ -74,10 +74,12 @@ pub async fn run(
             continue;
         }
         let text = std::mem::take(&mut pending);
-        // A history that can not be kept must not keep the statement from running.
-        let _ = editor.add_history_entry(text.trim());
-        if let Some(file) = &history {
-            let _ = editor.append_history(file);
+        if !secret::is_told(&text) {
+            // A history that can not be kept must not keep the statement from running.
+            let _ = editor.add_history_entry(text.trim());
+            if let Some(file) = &history {
+                let _ = editor.append_history(file);
+            }
         }
         statements(engine, &text, parameters, printer, progress).await?;
     }

@@ -17,6 +17,7 @@ use deltaic_protocol::timestamp::Zone;
 use deltaic_storage::TableStore;
 
 use crate::error::Classed;
+use crate::options::WriterOptions;
 use crate::tracking::RowTracking;
 use crate::write::checks::{RowGuard, WriteChecks};
 use crate::write::collector::StatsPlan;
@@ -37,6 +38,8 @@ pub struct WriteContext<'a> {
     pub max_file_bytes: usize,
     /// Whether the history tells that an overwrite chose its partitions by the new rows; Delta 4.0 does not.
     pub tells_dynamic_overwrite: bool,
+    /// What the session asks of its writes.
+    pub options: WriterOptions,
 }
 
 /// Letters of the random folders that stand in for partition folders under column mapping.
@@ -45,7 +48,7 @@ const DEFAULT_RANDOM_PREFIX: usize = 2;
 pub const DEFAULT_MAX_FILE_BYTES: usize = 256 << 20;
 
 impl<'a> WriteContext<'a> {
-    /// A context with UTC and the default file size.
+    /// A context with UTC, the default file size and the options that are set in the session.
     pub fn new(session: &'a dyn Session, commit: &'a CommitContext) -> WriteContext<'a> {
         WriteContext {
             session,
@@ -53,6 +56,7 @@ impl<'a> WriteContext<'a> {
             zone: Zone::utc(),
             max_file_bytes: DEFAULT_MAX_FILE_BYTES,
             tells_dynamic_overwrite: true,
+            options: WriterOptions::of_session(session),
         }
     }
 
@@ -82,6 +86,21 @@ pub struct WriteReport {
     pub files: usize,
     /// Files that were removed.
     pub removed_files: usize,
+    /// The table had recorded the write already, so nothing was done.
+    pub already_done: bool,
+}
+
+impl WriteReport {
+    /// The report of a write that the table has recorded already.
+    pub(crate) fn already_done(snapshot: &Snapshot) -> WriteReport {
+        WriteReport {
+            commit: CommitResult::unchanged(snapshot),
+            rows: 0,
+            files: 0,
+            removed_files: 0,
+            already_done: true,
+        }
+    }
 }
 
 /// What DELETE, UPDATE or TRUNCATE has done.
@@ -91,6 +110,36 @@ pub struct DmlReport {
     pub affected_rows: u64,
     /// The commit; none where no row matched.
     pub commit: Option<CommitResult>,
+    /// The table had recorded the statement already, so nothing was done.
+    pub already_done: bool,
+}
+
+impl DmlReport {
+    /// The report of a statement that changed rows.
+    pub(crate) fn committed(affected_rows: u64, commit: CommitResult) -> DmlReport {
+        DmlReport {
+            affected_rows,
+            commit: Some(commit),
+            already_done: false,
+        }
+    }
+
+    /// The report of a statement that found nothing to change.
+    pub(crate) fn nothing() -> DmlReport {
+        DmlReport {
+            affected_rows: 0,
+            commit: None,
+            already_done: false,
+        }
+    }
+
+    /// The report of a statement that the table has recorded already.
+    pub(crate) fn already_done() -> DmlReport {
+        DmlReport {
+            already_done: true,
+            ..DmlReport::nothing()
+        }
+    }
 }
 
 /// A table that is about to be written, with everything that its rows must satisfy.
@@ -294,6 +343,7 @@ impl WriteTarget {
             random_prefix: None,
             zone: ctx.zone.clone(),
             max_file_bytes: ctx.max_file_bytes,
+            max_file_rows: ctx.options.max_records_per_file,
             ids: Arc::clone(&ctx.commit.ids),
         }
     }

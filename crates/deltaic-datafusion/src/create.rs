@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use deltaic_log::Snapshot;
 use deltaic_log::changes::check_change_columns;
-use deltaic_log::transaction::{Operation, Transaction};
+use deltaic_log::transaction::{Operation, Transaction, check_definition};
 use deltaic_maintenance::alter::mapping::{self, PhysicalName};
 use deltaic_maintenance::clustering::{self, Asked, ClusteringColumn};
-use deltaic_maintenance::row_tracking;
+use deltaic_maintenance::{properties, row_tracking};
 use deltaic_protocol::action::{Metadata, Protocol};
 use deltaic_protocol::config::TableConfig;
 use deltaic_protocol::error::{DeltaError, Result};
@@ -85,7 +85,8 @@ impl CreateTable {
     }
 }
 
-/// Makes or replaces the table at a place. `existing` is its newest version, if there is one.
+/// Makes or replaces the table at a place. `existing` is its newest version, if there is one. AS SELECT that an application's
+/// transaction stands for does nothing where the table has recorded that.
 ///
 /// # Errors
 /// A schema that no table can have, those of the input, conflicts with other writers.
@@ -95,6 +96,12 @@ pub async fn create_table(
     existing: Option<&Snapshot>,
     request: CreateTable,
 ) -> Result<WriteReport> {
+    if let Some(snapshot) = existing
+        && request.input.is_some()
+        && ctx.options.is_done(snapshot)
+    {
+        return Ok(WriteReport::already_done(snapshot));
+    }
     let (metadata, protocol) = define(ctx, existing, &request)?;
     let config = TableConfig::new(&metadata, &protocol);
     let schema = metadata.schema()?;
@@ -140,6 +147,7 @@ pub async fn create_table(
     if let Some(output) = output {
         (rows, files) = (output.rows(), output.files.len());
         written = output.paths();
+        ctx.options.stage(&mut transaction, ctx.now_ms());
         record_output(transaction.operation_mut(), &output);
         if replaces {
             let operation = transaction.operation_mut();
@@ -166,6 +174,7 @@ pub async fn create_table(
         rows,
         files,
         removed_files: removed.len(),
+        already_done: false,
     })
 }
 
@@ -259,6 +268,10 @@ pub fn define(
     check_features_match(&protocol, &metadata)?;
     // Before any row is written.
     check_change_columns(existing, &metadata)?;
+    check_definition(
+        &metadata,
+        existing.map(|snapshot| snapshot.metadata().as_ref()),
+    )?;
     Ok((metadata, protocol))
 }
 
@@ -331,7 +344,7 @@ fn properties_text(request: &CreateTable, metadata: &Metadata) -> String {
     for key in given.chain(metadata.configuration.keys().map(String::as_str)) {
         if let Some(value) = metadata.configuration.get(key) {
             out.entry(key)
-                .or_insert_with(|| serde_json::Value::String(value.clone()));
+                .or_insert_with(|| serde_json::Value::from(properties::shown(key, value)));
         }
     }
     serde_json::Value::Object(out).to_string()

@@ -18,11 +18,9 @@ pub fn unwrap(error: DataFusionError) -> DeltaError {
         return found.clone();
     }
     match root(&error) {
-        DataFusionError::ResourcesExhausted(text) => DeltaError::unclassed(
-            "org.apache.spark.memory.SparkOutOfMemoryError",
-            text.clone(),
-        )
-        .with_source(error),
+        DataFusionError::ResourcesExhausted(text) => {
+            crate::memory::refused(text).with_source(error)
+        }
         DataFusionError::ArrowError(arrow, _)
             if matches!(arrow.as_ref(), ArrowError::DivideByZero) =>
         {

@@ -10,7 +10,7 @@ use datafusion::logical_expr::Expr;
 use deltaic_log::Snapshot;
 use deltaic_log::changes::check_change_columns;
 use deltaic_log::skipping::{Column, Predicate};
-use deltaic_log::transaction::{Operation, Transaction};
+use deltaic_log::transaction::{Operation, Transaction, check_definition};
 use deltaic_maintenance::clustering;
 use deltaic_protocol::Action;
 use deltaic_protocol::action::{Add, Metadata, Protocol};
@@ -148,6 +148,9 @@ pub async fn append(
     snapshot: &Snapshot,
     request: Append,
 ) -> Result<WriteReport> {
+    if ctx.options.is_done(snapshot) {
+        return Ok(WriteReport::already_done(snapshot));
+    }
     let (config, schema, partitions) = shape_of(snapshot, request.table.as_ref())?;
     let prepared = Prepared::new(
         ctx,
@@ -164,6 +167,7 @@ pub async fn append(
         operation = operation.parameter("canMergeSchema", true);
     }
     let mut transaction = Transaction::begin(snapshot, operation.skip_empty());
+    ctx.options.stage(&mut transaction, ctx.now_ms());
     stage_table(&mut transaction, request.table);
     stage_marks(&mut transaction, &request.identities)?;
     if request.reads_target {
@@ -181,6 +185,9 @@ pub async fn overwrite(
     snapshot: &Snapshot,
     request: Overwrite,
 ) -> Result<WriteReport> {
+    if ctx.options.is_done(snapshot) {
+        return Ok(WriteReport::already_done(snapshot));
+    }
     let (config, schema, partitions) = shape_of(snapshot, request.table.as_ref())?;
     let mut checks = request.checks.clone();
     if let OverwriteScope::Where(condition) = &request.scope {
@@ -225,6 +232,7 @@ pub async fn overwrite(
         operation = operation.parameter("canMergeSchema", true);
     }
     let mut transaction = Transaction::begin(snapshot, operation.skip_empty());
+    ctx.options.stage(&mut transaction, ctx.now_ms());
     stage_table(&mut transaction, request.table);
     stage_marks(&mut transaction, &request.identities)?;
     match request.scope {
@@ -365,6 +373,7 @@ fn shape_of(
         ));
     };
     check_change_columns(Some(snapshot), &table.metadata)?;
+    check_definition(&table.metadata, Some(snapshot.metadata()))?;
     let protocol = table
         .protocol
         .clone()
@@ -498,6 +507,7 @@ async fn finish(
         rows,
         files,
         removed_files,
+        already_done: false,
     })
 }
 

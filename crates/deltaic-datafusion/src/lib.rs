@@ -42,6 +42,8 @@ pub mod error;
 mod exprs;
 pub mod insert;
 pub mod layout;
+pub mod memory;
+pub mod options;
 pub mod parquet;
 pub mod provider;
 pub mod rewrite;
@@ -60,6 +62,7 @@ pub use dml::truncate::truncate;
 pub use dml::update::{Update, update};
 pub use error::{unwrap, wrap};
 pub use insert::{Append, NewTable, Overwrite, OverwriteScope, ReplaceWhere, append, overwrite};
+pub use options::{AppTransaction, WriterOptions};
 pub use parquet::{
     ParquetTable, ParquetWrite, collect_statistics, infer_schema, write_files, write_parquet,
 };

@@ -6,30 +6,39 @@
 mod columns;
 mod decode;
 mod encode;
+mod kept;
 mod parquet_file;
 mod parsed_stats;
 mod read;
+mod rows;
 mod schema;
+mod statistics;
 mod typed;
 mod write;
 
 #[cfg(test)]
+mod rows_tests;
+#[cfg(test)]
 mod tests;
+
+use std::sync::Arc;
 
 use deltaic_protocol::deletion_vector::DeletionVectorDescriptor;
 use deltaic_storage::FileMeta;
 
 use crate::Version;
 
+use kept::Kept;
 pub use read::{CheckpointHeader, read_adds, read_header, read_removes};
-pub(crate) use read::{add_chunks, named_chunks};
+pub(crate) use read::{add_rows, named_chunks, remove_chunks};
+pub use rows::{AddChunk, AddRows};
 pub use schema::CheckpointColumns;
 pub use write::{
     AddChunks, CheckpointContent, WrittenCheckpoint, write_checkpoint, write_compatible,
 };
 
-/// Path and deletion vector of a live file.
-pub(crate) type Named<'a> = (&'a str, Option<&'a DeletionVectorDescriptor>);
+/// Path, as the log has it, and deletion vector of a live file.
+pub type Named<'a> = (&'a str, Option<&'a DeletionVectorDescriptor>);
 
 /// How a checkpoint is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,7 +59,7 @@ pub enum CheckpointKind {
 }
 
 /// A complete checkpoint.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct CheckpointFiles {
     /// The version whose state it holds.
     pub version: Version,
@@ -58,9 +67,26 @@ pub struct CheckpointFiles {
     pub kind: CheckpointKind,
     /// Its files, parts in order; sidecars are not among them.
     pub files: Vec<FileMeta>,
+    kept: Arc<Kept>,
+}
+
+impl PartialEq for CheckpointFiles {
+    fn eq(&self, other: &Self) -> bool {
+        (self.version, self.kind, &self.files) == (other.version, other.kind, &other.files)
+    }
 }
 
 impl CheckpointFiles {
+    /// A checkpoint of these files, parts in order.
+    pub fn new(version: Version, kind: CheckpointKind, files: Vec<FileMeta>) -> Self {
+        Self {
+            version,
+            kind,
+            files,
+            kept: Arc::default(),
+        }
+    }
+
     /// The order of preference: newer first, then by layout, by number of parts, and by name.
     pub(crate) fn rank(&self) -> (Version, u8, u32, Option<&str>) {
         let (layout, parts) = match self.kind {

@@ -156,9 +156,10 @@ impl VersionChecksum {
         if bins == 0 || histogram.file_counts.len() != bins || histogram.total_bytes.len() != bins {
             return None;
         }
-        let files: i64 = histogram.file_counts.iter().sum();
-        let bytes: i64 = histogram.total_bytes.iter().sum();
-        if files != self.num_files || bytes != self.table_size_bytes {
+        let total = |bins: &[i64]| bins.iter().fold(0_i64, |sum, bin| sum.wrapping_add(*bin));
+        if total(&histogram.file_counts) != self.num_files
+            || total(&histogram.total_bytes) != self.table_size_bytes
+        {
             return None;
         }
         let mut deleted = [0; 10];

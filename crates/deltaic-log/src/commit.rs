@@ -27,18 +27,42 @@ pub fn parse_actions(
     version: Version,
     bytes: &[u8],
 ) -> Result<Vec<Action>> {
+    let mut out = Vec::new();
+    each_action(
+        root,
+        name,
+        version,
+        bytes,
+        |_| true,
+        |action| out.push(action),
+    )?;
+    Ok(out)
+}
+
+/// The same, one action after the other: those of a large commit are not held together. Lines that are not `wanted` are passed over
+/// unread.
+///
+/// # Errors
+/// As [`parse_actions`]; what came before has been taken by then.
+pub fn each_action(
+    root: &TableRoot,
+    name: &str,
+    version: Version,
+    bytes: &[u8],
+    wanted: impl Fn(&str) -> bool,
+    mut take: impl FnMut(Action),
+) -> Result<()> {
     let path = || root.display(&format!("{LOG_DIR}/{name}"));
     let text =
         std::str::from_utf8(bytes).map_err(|e| unreadable(&path(), version).with_source(e))?;
-    let mut out = Vec::new();
-    for line in text.lines() {
+    for line in text.lines().filter(|line| wanted(line)) {
         match Action::from_json_line(line) {
-            Ok(Some(action)) => out.push(action),
+            Ok(Some(action)) => take(action),
             Ok(None) => {}
             Err(e) => return Err(e.with_path(path()).with_version(version)),
         }
     }
-    Ok(out)
+    Ok(())
 }
 
 /// The text of a commit: one action a line, each line ended.

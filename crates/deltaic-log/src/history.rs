@@ -14,19 +14,26 @@ use std::sync::Arc;
 use deltaic_protocol::Action;
 use deltaic_protocol::action::CommitInfo;
 use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
+use deltaic_protocol::file_name;
 use deltaic_storage::{LOG_DIR, TableStore};
 use futures::{StreamExt, TryStreamExt};
 
 use crate::Version;
-use crate::commit::read_commit;
+use crate::commit::{parse_actions, read_commit};
+use crate::hint::read_hint;
 use crate::listing::{CommitFile, list_log};
 use crate::segment::recreatable_range;
 use crate::snapshot::Snapshot;
 
-pub use timestamp::{VersionAt, version_at_timestamp};
+pub use timestamp::{VersionAt, latest_version_at, version_at_timestamp};
 
-/// Commits that are read at the same time.
-const CONCURRENCY: usize = 16;
+/// Commits that a store is asked for together.
+const TOGETHER: usize = 16;
+/// How many times so many are under way.
+const CONCURRENCY: usize = 4;
+
+/// How many commits before the first that is asked for are listed to learn its time.
+const LOOK_BACK: Version = 32;
 
 /// A version and its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,38 +71,119 @@ pub fn monotonic_times(commits: &[CommitFile]) -> Vec<CommitTime> {
     out
 }
 
+/// The times of the commits from `oldest` to `newest`, as they are where the log is seen from its start: many stores keep whole
+/// seconds, so that the time of a commit depends on how many came before it in the same second. No more of the log is listed than it
+/// takes to find a commit that was not pushed up.
+async fn times_from(
+    store: &TableStore,
+    oldest: Version,
+    newest: Version,
+) -> Result<Vec<CommitTime>> {
+    let mut back = LOOK_BACK;
+    loop {
+        let from = oldest.saturating_sub(back).max(0);
+        let listing = list_log(store, from, Some(newest)).await?;
+        let mut times = monotonic_times(&listing.commits);
+        let shown = times.partition_point(|time| time.version < oldest);
+        let settled = (1..=shown).any(|at| {
+            let own = listing.commits.get(at).map(|c| c.file.modified_ms);
+            own.is_some_and(|own| own > times[at - 1].timestamp)
+        });
+        if from == 0 || settled {
+            times.drain(..shown);
+            return Ok(times);
+        }
+        back = back.saturating_mul(4);
+    }
+}
+
 /// The commits up to the snapshot's version, newest first, at most `limit`. Versions whose file has gone are left out.
 ///
 /// # Errors
 /// The log cannot be read.
 pub async fn history(snapshot: &Snapshot, limit: Option<usize>) -> Result<Vec<HistoryEntry>> {
-    let store = snapshot.store();
-    let listing = list_log(store, 0, Some(snapshot.version())).await?;
-    let mut times = monotonic_times(&listing.commits);
-    times.reverse();
-    times.truncate(limit.unwrap_or(usize::MAX));
     let since = in_commit_since(snapshot)?;
-    let read = futures::stream::iter(times).map(|time| async move {
-        let commit_info = match read_commit(store, time.version).await {
-            Ok(actions) => commit_info(actions),
-            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None), // cleaned up meanwhile
+    entries(snapshot.store(), snapshot.version(), since, limit).await
+}
+
+/// The newest commits of a table, as [`history`] gives them, without putting the table's state together where the commits
+/// themselves tell their times.
+///
+/// # Errors
+/// The log cannot be read; `DELTA_NO_COMMITS_FOUND` where there is none.
+pub async fn latest_history(store: &TableStore, limit: Option<usize>) -> Result<Vec<HistoryEntry>> {
+    let hint = read_hint(store).await.map_or(0, |hint| hint.version);
+    let mut newest = list_log(store, hint, None).await?.newest();
+    if newest.is_none() && hint > 0 {
+        newest = list_log(store, 0, None).await?.newest();
+    }
+    let newest = newest.ok_or_else(|| no_commits(store))?;
+    if records_times(store, newest).await? {
+        let snapshot = Snapshot::load(store, Some(newest)).await?;
+        return history(&snapshot, limit).await;
+    }
+    entries(store, newest, None, limit).await
+}
+
+/// Whether a commit records its time, or has gone and so does not say: then the table's properties tell which times count. A
+/// table that keeps in-commit timestamps has one in each commit.
+async fn records_times(store: &TableStore, version: Version) -> Result<bool> {
+    match read_commit(store, version).await {
+        Ok(actions) => {
+            Ok(commit_info(actions).is_some_and(|info| info.in_commit_timestamp.is_some()))
+        }
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(true),
+        Err(e) => Err(e),
+    }
+}
+
+/// The newest `limit` commits up to a version; those from `since` on have a time of their own.
+async fn entries(
+    store: &TableStore,
+    newest: Version,
+    since: Option<Version>,
+    limit: Option<usize>,
+) -> Result<Vec<HistoryEntry>> {
+    let limit = limit.map_or(Version::MAX, |limit| {
+        Version::try_from(limit).unwrap_or(Version::MAX)
+    });
+    let oldest = newest.saturating_sub(limit).saturating_add(1).max(0);
+    let mut times = times_from(store, oldest, newest).await?;
+    times.reverse();
+    let read = futures::stream::iter(times.chunks(TOGETHER).map(<[CommitTime]>::to_vec))
+        .map(|times| read_entries(store, times, since));
+    let entries: Vec<Vec<HistoryEntry>> = read.buffered(CONCURRENCY).try_collect().await?;
+    Ok(entries.into_iter().flatten().collect())
+}
+
+async fn read_entries(
+    store: &TableStore,
+    times: Vec<CommitTime>,
+    since: Option<Version>,
+) -> Result<Vec<HistoryEntry>> {
+    let names = times.iter().map(|time| file_name::commit(time.version));
+    let contents = store.log().read_each(names.collect()).await?;
+    let mut out = Vec::with_capacity(times.len());
+    for (time, bytes) in times.into_iter().zip(contents) {
+        let bytes = match bytes {
+            Ok(bytes) => bytes,
+            Err(e) if e.kind() == ErrorKind::NotFound => continue, // cleaned up meanwhile
             Err(e) => return Err(e),
         };
-        let recorded = commit_info
-            .as_ref()
-            .and_then(|info| info.in_commit_timestamp);
+        let name = file_name::commit(time.version);
+        let info = commit_info(parse_actions(store.root(), &name, time.version, &bytes)?);
+        let recorded = info.as_ref().and_then(|info| info.in_commit_timestamp);
         let timestamp = match recorded {
             Some(recorded) if since.is_some_and(|from| time.version >= from) => recorded,
             _ => time.timestamp,
         };
-        Ok::<_, DeltaError>(Some(HistoryEntry {
+        out.push(HistoryEntry {
             version: time.version,
             timestamp,
-            commit_info,
-        }))
-    });
-    let entries: Vec<Option<HistoryEntry>> = read.buffered(CONCURRENCY).try_collect().await?;
-    Ok(entries.into_iter().flatten().collect())
+            commit_info: info,
+        });
+    }
+    Ok(out)
 }
 
 /// The time of one version as the history shows it.

@@ -10,7 +10,7 @@ use futures::TryStreamExt;
 use futures::stream::{self, StreamExt};
 
 use crate::checkpoint::{
-    AddChunks, CheckpointColumns, CheckpointContent, WrittenCheckpoint, write_checkpoint,
+    AddChunk, AddChunks, CheckpointColumns, CheckpointContent, WrittenCheckpoint, write_checkpoint,
 };
 use crate::checksum::failed_integrity;
 use crate::cleanup::{CleanupReport, CleanupRules, Granularity, clean_log};
@@ -76,7 +76,11 @@ async fn write(
         Err(e) if is_lost(&e) && snapshot.checkpoint_version().is_some() => {
             // The older checkpoint is damaged; what stands in for it is read as a whole.
             let files = snapshot.files().await?.to_vec();
-            let adds = checked(snapshot, stream::iter([Ok(files)]).boxed(), recorded);
+            let adds = checked(
+                snapshot,
+                stream::iter([Ok(AddChunk::Files(files))]).boxed(),
+                recorded,
+            );
             write_checkpoint(snapshot.store(), &content, adds, &uuid).await
         }
         written => written,
@@ -104,7 +108,7 @@ fn checked(
         let (recorded, store) = (Arc::clone(&recorded), store.clone());
         async move {
             if let Some(chunk) = adds.try_next().await? {
-                chunk.iter().for_each(|add| counted.include(add));
+                counted.include_all(&chunk);
                 return Ok(Some((chunk, (adds, counted))));
             }
             match recorded.differences(&counted) {

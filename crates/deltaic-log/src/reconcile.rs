@@ -38,11 +38,29 @@ pub trait Sink {
 
 /// Pours the actions of one commit, in their order, into the sinks.
 pub fn replay(version: Version, actions: Vec<Action>, sinks: &mut [&mut dyn Sink]) {
-    for (line, action) in actions.into_iter().enumerate() {
-        let at = Position {
-            version,
-            line: line as u32,
-        };
+    let mut commit = CommitReplay::new(version);
+    for action in actions {
+        commit.take(action, sinks);
+    }
+}
+
+/// Pours the actions of one commit into sinks as they come.
+pub(crate) struct CommitReplay {
+    next: Position,
+}
+
+impl CommitReplay {
+    /// Before the first action.
+    pub(crate) fn new(version: Version) -> CommitReplay {
+        CommitReplay {
+            next: Position { version, line: 0 },
+        }
+    }
+
+    /// The next action.
+    pub(crate) fn take(&mut self, action: Action, sinks: &mut [&mut dyn Sink]) {
+        let at = self.next;
+        self.next.line += 1;
         let mut left = Some(action);
         for sink in sinks.iter_mut() {
             left = left.and_then(|action| sink.accept(at, action));

@@ -130,21 +130,21 @@ pub fn complete_checkpoints(listing: &LogListing) -> Vec<CheckpointFiles> {
                     .or_default()
                     .insert(part, candidate.file.clone());
             }
-            kind => out.push(CheckpointFiles {
-                version: candidate.version,
+            kind => out.push(CheckpointFiles::new(
+                candidate.version,
                 kind,
-                files: vec![candidate.file.clone()],
-            }),
+                vec![candidate.file.clone()],
+            )),
         }
     }
     for ((version, of), files) in parts {
         if files.keys().copied().eq(1..=of) {
             let kind = CheckpointKind::MultiPart { part: 1, parts: of };
-            out.push(CheckpointFiles {
+            out.push(CheckpointFiles::new(
                 version,
                 kind,
-                files: files.into_values().collect(),
-            });
+                files.into_values().collect(),
+            ));
         }
     }
     out

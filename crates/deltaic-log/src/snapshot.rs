@@ -24,13 +24,15 @@ use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
 use deltaic_protocol::file_name;
 use deltaic_protocol::schema::StructType;
 use deltaic_storage::{FileMeta, LOG_DIR, TableStore};
+use futures::TryStreamExt;
 use futures::stream::{self, BoxStream, StreamExt};
 use tokio::sync::OnceCell;
 
 use crate::Version;
+use crate::checkpoint::{AddChunk, Named};
 use crate::checksum;
 use crate::commit::read_commit;
-use crate::files::{FileStack, FileSummary};
+use crate::files::{FileStack, FileSummary, canonical_path};
 use crate::reconcile::Header;
 
 /// The domain that names the clustering columns.
@@ -224,9 +226,9 @@ impl Snapshot {
     }
 
     /// The live files, some at a time. Where nobody has asked for all of them, they go by without being held.
-    pub(crate) fn file_chunks(&self) -> BoxStream<'static, Result<Vec<Arc<Add>>>> {
+    pub(crate) fn file_chunks(&self) -> BoxStream<'static, Result<AddChunk>> {
         match self.inner.live.get() {
-            Some(files) => stream::iter([Ok(files.to_vec())]).boxed(),
+            Some(files) => stream::iter([Ok(AddChunk::Files(files.to_vec()))]).boxed(),
             None => self.inner.files.live_chunks(),
         }
     }
@@ -235,7 +237,24 @@ impl Snapshot {
     /// lies outside of it. Of a checkpoint nothing but paths is read, and nothing is held.
     /// A checkpoint that is damaged ends the stream with an error; [`Snapshot::files`] looks for what can stand in.
     pub fn file_paths(&self) -> BoxStream<'static, Result<Vec<Arc<str>>>> {
-        self.inner.files.live_paths()
+        let root = self.store().root().clone();
+        self.file_names(move |(path, _)| Arc::from(canonical_path(&root, path)))
+    }
+
+    /// What `take` makes of path and deletion vector of each live file, as the log has them, some at a time in the order of the log.
+    /// Nothing else of a checkpoint is read, and nothing is held. A damaged checkpoint ends the stream, as that of
+    /// [`Snapshot::file_paths`].
+    pub fn file_names<T: Send + 'static>(
+        &self,
+        take: impl Fn(Named<'_>) -> T + Clone + Send + 'static,
+    ) -> BoxStream<'static, Result<Vec<T>>> {
+        self.inner.files.live_named(take)
+    }
+
+    /// The tombstones as [`Snapshot::tombstones`] gives them, some at a time; those of a checkpoint are not held. A damaged checkpoint ends
+    /// the stream.
+    pub fn tombstone_chunks(&self) -> BoxStream<'static, Result<Vec<Arc<Remove>>>> {
+        self.inner.files.tombstone_chunks()
     }
 
     /// The live files as a stream.
@@ -272,11 +291,20 @@ impl Snapshot {
     /// The checkpoint's files cannot be read.
     pub async fn live_tombstones(&self, now_ms: i64) -> Result<Vec<Arc<Remove>>> {
         let since = now_ms.saturating_sub(self.config().deleted_file_retention()?.to_millis());
-        let all = self.tombstones().await?;
-        Ok(all
-            .into_iter()
-            .filter(|r| r.deletion_timestamp.unwrap_or(0) >= since)
-            .collect())
+        let live = |remove: &Arc<Remove>| remove.deletion_timestamp.unwrap_or(0) >= since;
+        let mut chunks = self.tombstone_chunks();
+        let mut out = Vec::new();
+        loop {
+            match chunks.try_next().await {
+                Ok(Some(chunk)) => out.extend(chunk.into_iter().filter(live)),
+                Ok(None) => return Ok(out),
+                Err(e) => {
+                    let instead = self.without_checkpoint(e).await?;
+                    let all = instead.file_state().tombstones().await?;
+                    return Ok(all.into_iter().filter(live).collect());
+                }
+            }
+        }
     }
 
     /// Counts and sizes of the live files. Known from memory or the version's checksum where possible.

@@ -37,6 +37,7 @@ pub use conflict::{CommitConflict, ConflictKind};
 pub use context::{CommitContext, Committer, PutIfAbsent};
 pub use later::Later;
 pub use operation::Operation;
+pub use prepare::check_definition;
 pub use scope::{IsolationLevel, ReadScope};
 
 /// Staged changes to a table.
@@ -73,6 +74,19 @@ pub struct CommitResult {
     pub attempts: u32,
     /// What went wrong after the commit (checksum, checkpoint, cleanup). The commit stands all the same.
     pub warnings: Vec<String>,
+}
+
+impl CommitResult {
+    /// What a statement answers that found nothing to commit.
+    pub fn unchanged(read: &Snapshot) -> Self {
+        Self {
+            version: read.version(),
+            snapshot: read.clone(),
+            skipped: true,
+            attempts: 0,
+            warnings: Vec::new(),
+        }
+    }
 }
 
 impl Commit {

@@ -5,8 +5,10 @@
 
 mod add;
 mod change;
+mod dependents;
 mod drop;
 mod edit;
+pub mod evolve;
 pub mod mapping;
 mod rename;
 mod replace;
@@ -17,7 +19,7 @@ mod widen;
 
 use deltaic_log::{CommitContext, CommitResult, Operation, Snapshot, Transaction};
 use deltaic_protocol::action::{Metadata, Protocol};
-use deltaic_protocol::error::{DeltaError, Result};
+use deltaic_protocol::error::Result;
 use deltaic_protocol::schema::{DataType, StructField, StructType};
 use serde_json::{Value, json};
 
@@ -26,7 +28,7 @@ pub use change::change_column;
 pub use drop::drop_columns;
 pub use rename::rename_column;
 pub use replace::replace_columns;
-pub use widen::is_widening;
+pub use widen::{is_widening, widens_within_family};
 
 /// What a change starts from.
 #[derive(Debug, Clone)]
@@ -120,74 +122,6 @@ pub(crate) fn json_type_name(data_type: &DataType) -> String {
         .and_then(|schema| schema.pointer("/fields/0/type"))
         .and_then(Value::as_str);
     name.map_or_else(|| data_type.simple_string(), ToString::to_string)
-}
-
-/// Fails where a CHECK constraint or a generated column speaks of a column that is to change.
-fn check_dependents(state: &TableState, path: &[String]) -> Result<()> {
-    let name = edit::dotted(path);
-    let constraints: Vec<String> = state
-        .metadata
-        .configuration
-        .iter()
-        .filter_map(|(key, text)| Some((key.strip_prefix("delta.constraints.")?, text)))
-        .filter(|(_, text)| mentions(text, path))
-        .map(|(constraint, text)| format!("{constraint} -> {text}"))
-        .collect();
-    if !constraints.is_empty() {
-        return Err(DeltaError::new("DELTA_CONSTRAINT_DEPENDENT_COLUMN_CHANGE")
-            .param("columnName", name)
-            .param("constraints", constraints.join("\n")));
-    }
-    let mut generated = Vec::new();
-    for field in &state.schema.fields {
-        if let Some(text) = field
-            .generation_expression()
-            .filter(|text| mentions(text, path))
-        {
-            generated.push(format!("{} -> {text}", field.name));
-        }
-    }
-    if generated.is_empty() {
-        return Ok(());
-    }
-    Err(
-        DeltaError::new("DELTA_GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE")
-            .param("columnName", name)
-            .param("generatedColumns", generated.join("\n")),
-    )
-}
-
-/// Whether an expression's text has the column's first name as a word outside of string literals. A column of a struct
-/// counts by its top-level column, which refuses a little more than needed and never too little.
-fn mentions(expression: &str, path: &[String]) -> bool {
-    let Some(name) = path.first() else {
-        return false;
-    };
-    let mut words = Vec::new();
-    let mut word = String::new();
-    let mut chars = expression.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '\'' | '"' => {
-                while let Some(inside) = chars.next() {
-                    if inside == '\\' {
-                        chars.next();
-                    } else if inside == c {
-                        break;
-                    }
-                }
-            }
-            '`' => words.push(chars.by_ref().take_while(|inside| *inside != '`').collect()),
-            c if c.is_alphanumeric() || c == '_' => {
-                word.push(c);
-                continue;
-            }
-            _ => {}
-        }
-        words.push(std::mem::take(&mut word));
-    }
-    words.push(word);
-    words.iter().any(|word| word.eq_ignore_ascii_case(name))
 }
 
 /// The advice that comes with changes which need column mapping.

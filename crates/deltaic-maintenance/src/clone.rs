@@ -61,7 +61,7 @@ impl CloneSource {
     /// The numbers of a clone of it.
     pub fn report(&self) -> CloneReport {
         CloneReport {
-            source_table_size: self.files.iter().map(|add| add.size).sum(),
+            source_table_size: crate::facts::total(self.files.iter().map(|add| add.size)),
             source_num_of_files: i64::try_from(self.files.len()).unwrap_or(i64::MAX),
             ..CloneReport::default()
         }

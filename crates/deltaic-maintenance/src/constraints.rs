@@ -8,12 +8,18 @@ use deltaic_protocol::properties::CONSTRAINT_PREFIX;
 
 use crate::alter::{TableChange, TableState};
 
+/// The name of the check that CHAR and VARCHAR columns bring.
+const RESERVED_NAME: &str = "__CHAR_VARCHAR_STRING_LENGTH_CHECK__";
+
 /// Adds a constraint. `expression` is its text as the user wrote it. The commit depends on every row of the table
 /// ([`deltaic_log::Transaction::read_whole_table`]).
 ///
 /// # Errors
-/// The name is taken.
+/// The name is taken or reserved.
 pub fn add_constraint(state: &TableState, name: &str, expression: &str) -> Result<TableChange> {
+    if name == RESERVED_NAME {
+        return Err(DeltaError::new("DELTA_INVALID_CONSTRAINT_NAME").param("name", name));
+    }
     let key = key_of(name);
     if let Some(old) = state.metadata.configuration.get(&key) {
         return Err(DeltaError::new("DELTA_CONSTRAINT_ALREADY_EXISTS")

@@ -31,7 +31,7 @@ pub async fn report(snapshot: &Snapshot, name: Option<String>) -> Result<DetailR
         num_files: Some(summary.num_files),
         size_in_bytes: Some(summary.size_in_bytes),
         properties: properties
-            .map(|(key, value)| (key.clone(), value.clone()))
+            .map(|(key, value)| (key.clone(), crate::properties::shown(key, value).to_owned()))
             .collect(),
         min_reader_version: Some(protocol.min_reader_version),
         min_writer_version: Some(protocol.min_writer_version),

@@ -12,6 +12,11 @@ pub fn feature_names(protocol: &Protocol) -> Vec<String> {
     names
 }
 
+/// The sum of sizes as a log states them, which may be anything.
+pub(crate) fn total(sizes: impl Iterator<Item = i64>) -> i64 {
+    sizes.fold(0, i64::saturating_add)
+}
+
 /// The logical names of the clustering columns, parts of a nested name joined by dots.
 pub fn clustering_columns(snapshot: &Snapshot) -> Vec<String> {
     let Some(domain) = snapshot.domain("delta.clustering") else {

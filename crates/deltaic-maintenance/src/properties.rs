@@ -4,12 +4,14 @@
 mod tests;
 
 use deltaic_log::Operation;
+use deltaic_log::transaction::check_definition;
 use deltaic_protocol::action::{Metadata, Protocol};
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::feature::{FEATURE_PREFIX, ProtocolUpgrade, upgraded_protocol};
 use deltaic_protocol::properties::{
     PropertyChanges, PropertyRules, TableProperty, key, through_alter,
 };
+use deltaic_storage::cloud::{REDACTED, is_secret_property};
 use serde_json::{Map, Value};
 
 use crate::alter::mapping::{self, PhysicalName};
@@ -37,11 +39,13 @@ pub fn set(
     }
     crate::row_tracking::check(&metadata.configuration)?;
     enable_mapping(state, &mut metadata)?;
+    // Before other commits prepare the table for what is switched on.
+    check_definition(&metadata, Some(&state.metadata))?;
     let protocol = protocol_of(state, &metadata, &changes.protocol)?;
     let recorded: Map<String, Value> = changes
         .recorded
         .iter()
-        .map(|(key, value)| (key.clone(), Value::from(value.as_str())))
+        .map(|(key, value)| (key.clone(), Value::from(shown(key, value))))
         .collect();
     let operation = Operation::new("SET TBLPROPERTIES")
         .text_parameter("properties", Value::Object(recorded).to_string());
@@ -50,6 +54,14 @@ pub fn set(
         protocol,
         operation,
     })
+}
+
+/// The value of a property as histories and descriptions of the table have it: of one that is a secret nothing.
+pub fn shown<'a>(key: &str, value: &'a str) -> &'a str {
+    match is_secret_property(key, value) {
+        true => REDACTED,
+        false => value,
+    }
 }
 
 /// UNSET TBLPROPERTIES. A key that is not there is no error (the reference's catalog says IF EXISTS for the user).

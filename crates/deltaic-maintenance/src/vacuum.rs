@@ -142,6 +142,7 @@ pub async fn run(
             table.root().display(nested)
         ));
     }
+    report.notes.extend(note_of_unnameable(table, &candidates));
     if request.dry_run {
         report.paths = candidates
             .found
@@ -197,4 +198,14 @@ pub async fn run(
         .remove_unfinished(now.saturating_sub(DAY_MS))
         .await;
     Ok(report)
+}
+
+/// What is said of objects that were passed over.
+fn note_of_unnameable(table: &TableStore, found: &Found) -> Option<String> {
+    let first = found.unnameable.first()?;
+    Some(format!(
+        "{} objects have keys that no path can name and were left alone, such as {}/{first}",
+        found.unnameable.len(),
+        table.root()
+    ))
 }

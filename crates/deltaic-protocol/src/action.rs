@@ -5,8 +5,10 @@ mod commit_info;
 mod line;
 #[cfg(test)]
 mod tests;
+mod text_map;
 
 pub use commit_info::CommitInfo;
+pub use text_map::TextMap;
 
 use crate::deletion_vector::DeletionVectorDescriptor;
 use crate::error::Result;
@@ -17,10 +19,10 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// Values of partition columns by (physical) column name, in the text form of the protocol.
-pub type PartitionValues = BTreeMap<String, Option<String>>;
+pub type PartitionValues = TextMap;
 
 /// Free-form tags of an action.
-pub type Tags = BTreeMap<String, Option<String>>;
+pub type Tags = TextMap;
 
 /// What identifies a logical file: its path with percent escapes decoded, and the unique id of its deletion vector.
 pub type FileKey = (String, Option<String>);
@@ -93,7 +95,7 @@ pub struct Protocol {
 pub struct Add {
     /// As in the log: URI-encoded, relative to the table's root or absolute.
     pub path: String,
-    #[serde(deserialize_with = "texts")]
+    #[serde(deserialize_with = "null_as_default")]
     pub partition_values: PartitionValues,
     /// Bytes.
     pub size: i64,
@@ -106,10 +108,7 @@ pub struct Add {
         deserialize_with = "text_only"
     )]
     pub stats: Option<String>,
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "texts_if_any"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tags: Option<Tags>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deletion_vector: Option<DeletionVectorDescriptor>,
@@ -134,17 +133,11 @@ pub struct Remove {
     /// True promises `partition_values` and `size`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extended_file_metadata: Option<bool>,
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "texts_if_any"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub partition_values: Option<PartitionValues>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<i64>,
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "texts_if_any"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tags: Option<Tags>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deletion_vector: Option<DeletionVectorDescriptor>,
@@ -164,15 +157,12 @@ pub struct Remove {
 #[serde(rename_all = "camelCase", default)]
 pub struct AddCdcFile {
     pub path: String,
-    #[serde(deserialize_with = "texts")]
+    #[serde(deserialize_with = "null_as_default")]
     pub partition_values: PartitionValues,
     pub size: i64,
     /// Always false.
     pub data_change: bool,
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "texts_if_any"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tags: Option<Tags>,
 }
 
@@ -201,11 +191,7 @@ pub struct DomainMetadata {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CheckpointMetadata {
     pub version: i64,
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "texts_if_any"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<Tags>,
 }
 
@@ -219,11 +205,7 @@ pub struct Sidecar {
     pub size_in_bytes: i64,
     #[serde(default)]
     pub modification_time: i64,
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "texts_if_any"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<Tags>,
 }
 
@@ -235,26 +217,6 @@ fn null_as_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(
     deserializer: D,
 ) -> Result<T, D::Error> {
     Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
-}
-
-/// A map of texts. Numbers and the like, which some writers leave without quotes, are the text that stands there, as the reference
-/// reads them.
-fn texts<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<BTreeMap<String, Option<String>>, D::Error> {
-    texts_if_any(deserializer).map(Option::unwrap_or_default)
-}
-
-fn texts_if_any<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<BTreeMap<String, Option<String>>>, D::Error> {
-    let map = Option::<BTreeMap<String, Value>>::deserialize(deserializer)?;
-    let text = |value: Value| match value {
-        Value::Null => None,
-        Value::String(text) => Some(text),
-        other => Some(other.to_string()),
-    };
-    Ok(map.map(|map| map.into_iter().map(|(k, v)| (k, text(v))).collect()))
 }
 
 /// Statistics are a text in the log; anything else in their place counts as no statistics.

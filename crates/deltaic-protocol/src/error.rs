@@ -65,6 +65,13 @@ impl DeltaError {
         )
     }
 
+    /// More memory is needed (bytes) than there is.
+    pub fn out_of_memory(requested: u64, received: u64) -> Self {
+        Self::new("UNABLE_TO_ACQUIRE_MEMORY")
+            .param("requestedBytes", requested)
+            .param("receivedBytes", received)
+    }
+
     /// A defect of this program, as an error instead of a panic.
     pub fn internal(text: impl Into<String>) -> Self {
         Self::new("INTERNAL_ERROR").param("message", text.into())

@@ -4,6 +4,9 @@ use uuid::Uuid;
 
 /// The folder of the log.
 pub const LOG_DIR: &str = "_delta_log";
+/// A file that names a later version is no file of the log: no table commits so often, and a version after the last one that a
+/// number can name would have none.
+const LAST_VERSION: i64 = i64::MAX / 2;
 /// The folder of sidecars, inside the log's.
 pub const SIDECAR_DIR: &str = "_sidecars";
 /// The folder of commits that a catalog has yet to publish, inside the log's.
@@ -49,7 +52,7 @@ impl LogFileName {
         let Some((head, rest)) = name.split_once('.') else {
             return LogFileName::Other;
         };
-        let Some(version) = number(head, 20) else {
+        let Some(version) = version_number(head) else {
             return LogFileName::Other;
         };
         let parts: Vec<&str> = rest.split('.').collect();
@@ -79,7 +82,7 @@ impl LogFileName {
                 }
             }
             [end, "compacted", "json"] => {
-                let end = number(end, 20)?;
+                let end = version_number(end)?;
                 if end <= version {
                     return None;
                 }
@@ -114,6 +117,11 @@ impl LogFileName {
                 | LogFileName::V2Checkpoint { .. }
         )
     }
+}
+
+/// A version, if a table can have come to it.
+fn version_number(text: &str) -> Option<i64> {
+    number(text, 20).filter(|version| *version <= LAST_VERSION)
 }
 
 /// A number of at least `digits` digits, zero-filled.

@@ -3,6 +3,7 @@
 
 pub mod action;
 pub mod clock;
+pub mod column_list;
 pub mod config;
 pub mod deletion_vector;
 pub mod error;
@@ -16,6 +17,7 @@ pub mod properties;
 pub mod schema;
 pub mod statistics;
 pub mod timestamp;
+pub mod uniform;
 
 pub use action::Action;
 pub use clock::{Clock, ManualClock, SystemClock};

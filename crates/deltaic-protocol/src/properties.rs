@@ -2,12 +2,14 @@
 //! them. What is stored is text, exactly as typed, under the canonical spelling of its key.
 
 mod changes;
+mod formats;
 mod list;
 mod rules;
 #[cfg(test)]
 mod tests;
 
 pub use changes::{PropertyChanges, PropertyRules, through_alter};
+pub(crate) use formats::formats_of;
 pub use list::{PROPERTIES, key};
 
 use crate::error::{DeltaError, Result};

@@ -7,7 +7,7 @@ mod tests;
 mod text;
 mod value;
 
-pub use columns::{StatisticsColumns, check_stats_columns, parse_column_list};
+pub use columns::{StatisticsColumns, check_stats_columns};
 pub use text::{DEFAULT_STRING_PREFIX, cut_maximum, cut_minimum};
 pub use value::{from_json_bound, has_bounds, to_json_bound};
 

@@ -25,6 +25,7 @@ use crate::context::Context;
 use crate::relations::{SeenView, SessionResolver};
 use crate::result::{SqlResult, Value};
 use crate::time_travel;
+use crate::writes;
 
 /// A query, analysed.
 pub(crate) struct Planned {
@@ -343,7 +344,7 @@ pub(crate) fn replace_columns(expr: Expr, values: &[(String, Expr)]) -> Result<E
 }
 
 /// With what the expressions and queries of a statement are analysed.
-fn analyzer_options(cx: &Context) -> AnalyzerOptions {
+pub(crate) fn analyzer_options(cx: &Context) -> AnalyzerOptions {
     AnalyzerOptions {
         zone: region(&cx.conf.zone_name()),
         zone_name: cx.conf.zone_name(),
@@ -352,6 +353,8 @@ fn analyzer_options(cx: &Context) -> AnalyzerOptions {
         schema: cx.current.schema.clone(),
         user: cx.session.user().to_owned(),
         ansi: cx.conf.flag("spark.sql.ansi.enabled"),
+        store_assignment: writes::store_assignment(&cx.conf),
+        update_follows_ansi: cx.conf.delta("updateAndMergeCastingFollowsAnsiEnabledFlag"),
         case_sensitive: cx.conf.flag("spark.sql.caseSensitive"),
         ordinals: cx.conf.flag("spark.sql.orderByOrdinal"),
         ..AnalyzerOptions::default()

@@ -7,7 +7,7 @@ use deltaic_command::Profile;
 use deltaic_command::conf::{self, ConfType};
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::timestamp::Zone;
-use deltaic_storage::cloud::is_cloud_option;
+use deltaic_storage::cloud::{REDACTED, is_secret, is_secret_property};
 
 const PROFILE: &str = "deltaic.profile";
 const ZONE: &str = "spark.sql.session.timeZone";
@@ -101,6 +101,11 @@ impl SessionConf {
         Ok(())
     }
 
+    /// Takes a key back to its default, whatever the session started with.
+    pub(crate) fn unset(&mut self, key: &str) {
+        self.values.remove(key);
+    }
+
     /// Takes everything back.
     pub fn reset_all(&mut self) {
         self.values = self.initial.clone();
@@ -147,17 +152,31 @@ impl SessionConf {
 
     /// A value as `SET` prints it: secrets are hidden.
     pub fn shown(key: &str, value: &str) -> String {
-        let lower = key.to_lowercase();
-        let secret = ["secret", "password", "token", "credential"]
+        match is_secret(key, value) {
+            true => REDACTED.to_owned(),
+            false => value.to_owned(),
+        }
+    }
+
+    /// A property of a table, view or schema as statements print it. As in Spark a word of a secret in the value hides it
+    /// too, and so does `url` (`spark.sql.redaction.options.regex`).
+    pub fn shown_property(key: &str, value: &str) -> String {
+        let named = |text: &str| {
+            let text = text.to_lowercase();
+            [
+                "secret",
+                "password",
+                "token",
+                "accesskey",
+                "access.key",
+                "url",
+            ]
             .iter()
-            .any(|word| lower.contains(word))
-            || (lower.contains("access") && lower.contains("key"))
-            // Of an object store all but where it is: signatures, keys and passwords stand under many names.
-            || (is_cloud_option(key) && !lower.contains("endpoint") && !lower.contains("region"));
-        if secret {
-            "*********(redacted)".to_owned()
-        } else {
-            value.to_owned()
+            .any(|word| text.contains(word))
+        };
+        match named(key) || named(value) || is_secret_property(key, value) {
+            true => REDACTED.to_owned(),
+            false => value.to_owned(),
         }
     }
 
@@ -253,5 +272,25 @@ mod tests {
             );
         }
         assert_eq!(SessionConf::shown("fs.s3a.endpoint", "x"), "x");
+        assert_eq!(
+            SessionConf::shown("aws_endpoint", "http://u:pw@h"),
+            REDACTED
+        );
+    }
+
+    #[test]
+    fn properties_that_are_secret_are_not_printed() {
+        for (key, value) in [
+            ("fs.s3a.secret.key", "x"),
+            ("jdbc", "jdbc:h2?password=x"),
+            ("URL", "x"),
+            ("fs.azure.account.key.acc.dfs.core.windows.net", "x"),
+        ] {
+            assert_eq!(SessionConf::shown_property(key, value), REDACTED, "{key}");
+        }
+        assert_eq!(
+            SessionConf::shown_property("delta.appendOnly", "true"),
+            "true"
+        );
     }
 }

@@ -20,6 +20,7 @@ use crate::conf::SessionConf;
 use crate::errors;
 use crate::result::SqlResult;
 use crate::session::Session;
+use crate::writes;
 use deltaic_sql::Parameters;
 
 const LAST_COMMIT: &str = "spark.databricks.delta.lastCommitVersionInSession";
@@ -189,7 +190,31 @@ impl Context {
         let mut writer = WriteContext::new(state, commit);
         writer.zone = self.zone();
         writer.tells_dynamic_overwrite = self.profile() != Profile::Delta40;
+        writer.options = writes::options(&self.conf);
         writer
+    }
+
+    /// As [`Self::write_context`], for a statement that an application may repeat.
+    ///
+    /// # Errors
+    /// Only one of the two settings that name the application's transaction is set.
+    pub(crate) fn repeatable_write_context<'a>(
+        &self,
+        state: &'a SessionState,
+        commit: &'a CommitContext,
+    ) -> Result<WriteContext<'a>> {
+        let mut writer = self.write_context(state, commit);
+        writer.options.transaction = writes::transaction(&self.conf)?;
+        Ok(writer)
+    }
+
+    /// After a statement that an application may repeat, done now or before: the version stands for no other statement, where
+    /// the session asks for that.
+    pub(crate) fn repeatable_write_is_done(&self) {
+        if self.conf.flag(writes::AUTO_RESET) {
+            self.session
+                .write_conf(|conf| conf.unset(writes::TXN_VERSION));
+        }
     }
 
     /// Notes a commit: the session's setting and the known snapshot follow.

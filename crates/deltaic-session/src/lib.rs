@@ -34,6 +34,7 @@ mod result;
 mod run;
 mod session;
 mod time_travel;
+mod writes;
 
 pub use conf::SessionConf;
 pub use parameters::Parameters;

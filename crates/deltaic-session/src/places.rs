@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
 use deltaic_protocol::file_name::{self, LogFileName};
-use deltaic_storage::{PutOutcome, TableStore};
+use deltaic_storage::{FileMeta, PutOutcome, TableStore, is_unfinished_write};
 use futures::StreamExt;
 use serde::{Deserialize, Serialize};
 
@@ -123,6 +123,24 @@ async fn marked(
     }
 }
 
+/// Takes away a marker that its writer died over, so that it says nothing: it is ours where this catalog has a work on the name that
+/// has not ended, and nobody's place as long as nothing else lies there. Says whether there was one.
+async fn forget_torn(catalog: &Catalog, name: &ObjectName, store: &TableStore) -> Result<bool> {
+    let mut forgot = false;
+    for marker in [CREATING, DROPPING] {
+        if !store.data().exists(marker).await? {
+            continue;
+        }
+        let text = store.data().read(marker).await?;
+        let torn = serde_json::from_slice::<Marker>(&text).is_err();
+        if torn && catalog.has_works_on(name)? && !holds_files_but(store, marker).await? {
+            store.data().delete_file(marker).await?;
+            forgot = true;
+        }
+    }
+    Ok(forgot)
+}
+
 /// Leaves a marker; false where there is one already.
 async fn mark(
     catalog: &Catalog,
@@ -148,6 +166,7 @@ pub(crate) async fn claim(
     name: &ObjectName,
     store: &TableStore,
 ) -> Result<bool> {
+    forget_torn(catalog, name, store).await?;
     if marked(catalog, name, store, DROPPING).await? {
         // Whoever has written here since has made it his own.
         if !only_older(store, DROPPING).await? {
@@ -179,7 +198,7 @@ async fn only_older(store: &TableStore, marker: &str) -> Result<bool> {
     let mut entries = store.data().list("", None);
     while let Some(entry) = entries.next().await {
         let entry = entry?;
-        if !entry.is_dir && entry.path != marker && entry.modified_ms > limit {
+        if is_content(&entry) && entry.path != marker && entry.modified_ms > limit {
             return Ok(false);
         }
     }
@@ -225,12 +244,13 @@ async fn only_ours(store: &TableStore) -> Result<bool> {
 
 /// Takes away what a dead process left where a table is about to be moved to. The caller holds the name's lock.
 pub(crate) async fn clear(catalog: &Catalog, name: &ObjectName, store: &TableStore) -> Result<()> {
+    let torn = forget_torn(catalog, name, store).await?;
     let dropped =
         marked(catalog, name, store, DROPPING).await? && only_older(store, DROPPING).await?;
     let begun = marked(catalog, name, store, CREATING).await?
         && only_ours(store).await?
         && newest_commit(store).await?.is_none();
-    if dropped || begun {
+    if torn || dropped || begun {
         remove(store).await?;
         catalog.end_works(name)?;
     }
@@ -253,12 +273,8 @@ pub(crate) async fn abandon(
     name: &ObjectName,
     store: &TableStore,
 ) -> Result<()> {
-    let mut entries = store.data().list("", None);
-    while let Some(entry) = entries.next().await {
-        let entry = entry?;
-        if !entry.is_dir && entry.path != CREATING {
-            return Ok(());
-        }
+    if holds_files_but(store, CREATING).await? {
+        return Ok(());
     }
     files::delete_tree(store, None).await?;
     catalog.end_works(name)
@@ -283,15 +299,26 @@ pub(crate) async fn forget_clone(store: &TableStore) -> Result<bool> {
     Ok(is_clone)
 }
 
-/// Whether any file lies below a root; folders do not count.
+/// Whether any file lies below a root. Folders do not count, nor do writes that are not finished: they are somebody's who
+/// makes a table at this moment, or who has died over it.
 pub(crate) async fn holds_files(store: &TableStore) -> Result<bool> {
+    holds_files_but(store, "").await
+}
+
+/// Whether any other file lies there than `known`.
+async fn holds_files_but(store: &TableStore, known: &str) -> Result<bool> {
     let mut entries = store.data().list("", None);
     while let Some(entry) = entries.next().await {
-        if !entry?.is_dir {
+        let entry = entry?;
+        if is_content(&entry) && entry.path != known {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+fn is_content(entry: &FileMeta) -> bool {
+    !entry.is_dir && !is_unfinished_write(&entry.path)
 }
 
 /// Takes a table's name away by `unname`, and then its files. The caller holds the name's lock.

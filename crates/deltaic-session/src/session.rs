@@ -35,6 +35,9 @@ pub struct SessionBuilder {
     pub storage: StorageFactory,
     /// The user's name.
     pub user: String,
+    /// Memory of the session's statements in bytes: operators that hold many rows write them to temporary files when a third of
+    /// it is reserved. `None` leaves them as much as they ask for.
+    pub memory_limit: Option<u64>,
 }
 
 impl Default for SessionBuilder {
@@ -47,6 +50,7 @@ impl Default for SessionBuilder {
             conf: Vec::new(),
             storage: StorageFactory::default(),
             user: std::env::var("USER").unwrap_or_else(|_| "root".to_owned()),
+            memory_limit: None,
         }
     }
 }
@@ -116,7 +120,7 @@ impl SessionBuilder {
                 later: Later::default(),
                 clock: self.clock,
                 cache: SnapshotCache::default(),
-                engine: engine::new_context(),
+                engine: engine::new_context(self.memory_limit)?,
                 user: self.user,
                 progress: Mutex::new(None),
                 state: Mutex::new(state),

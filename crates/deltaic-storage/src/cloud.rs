@@ -25,6 +25,8 @@
 #![doc = include_str!("cloud/options.md")]
 
 mod azure;
+mod checked;
+mod credentials;
 mod deletes;
 mod dynamo;
 mod failure;
@@ -33,6 +35,7 @@ mod limits;
 mod listing;
 mod lock;
 mod markers;
+mod odd;
 mod options;
 mod plain;
 mod probe;
@@ -41,6 +44,7 @@ mod s3;
 mod secrets;
 mod settings;
 mod stores;
+mod upload;
 mod versioning;
 mod wire;
 
@@ -49,15 +53,17 @@ use std::sync::Arc;
 use deltaic_protocol::error::Result;
 use object_store::ObjectStore;
 
+pub use failure::hint_of_failure;
 pub use known::{is_known_option, similar_option};
 pub use lock::{CommitLock, LockEntry};
-pub use options::is_cloud_option;
+pub use options::{REDACTED, is_cloud_option, is_secret, is_secret_property};
 pub use settings::CloudOptions;
 pub use versioning::{Versioning, versioning};
 
 use crate::LogStore;
 use crate::root::{Scheme, TableRoot};
 use crate::table::TableStore;
+use checked::Checked;
 use limits::Limits;
 use probe::{Gate, Rule};
 use settings::Settings;
@@ -70,6 +76,8 @@ pub struct CloudBackend {
     gate: Arc<Gate>,
     lock: Option<Arc<dyn CommitLock>>,
     limits: Limits,
+    /// The account of options, on Azure.
+    account: Option<String>,
 }
 
 impl CloudBackend {
@@ -84,6 +92,7 @@ impl CloudBackend {
             let (store, limits) = azure::open(&place, &settings)?;
             return Ok(CloudBackend {
                 limits,
+                account: azure::account(&settings)?,
                 ..CloudBackend::new(store, root.prefix())
             });
         }
@@ -100,11 +109,12 @@ impl CloudBackend {
     /// `s3://bucket`.
     pub fn new(store: Arc<dyn ObjectStore>, prefix: &str) -> CloudBackend {
         CloudBackend {
-            store,
+            store: Arc::new(Checked(store)),
             url: prefix.to_owned(),
             gate: Arc::new(Gate::new(Rule::Trust)),
             lock: None,
             limits: Limits::default(),
+            account: None,
         }
     }
 
@@ -131,6 +141,7 @@ impl CloudBackend {
 
     /// The table at a root of this backend.
     pub fn table(&self, root: TableRoot) -> TableStore {
+        let root = root.with_account(self.account.clone());
         let opened = |gate: Arc<Gate>| {
             stores::CloudTable::new(Arc::clone(&self.store), root.clone(), gate, self.limits)
         };

@@ -15,6 +15,9 @@ use crate::{DeleteOutcome, DirOutcome, FileMeta, FileStream, PutOutcome};
 /// either way.
 pub type Descend = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
+/// Is told names in a listing that no request can name, relative to what is listed, to be shown to people.
+pub type Odds = Arc<dyn Fn(&str) + Send + Sync>;
+
 /// Files of a bulk deletion with what became of each, in any order.
 pub type DeleteStream<'a> = BoxStream<'a, (String, Result<DeleteOutcome>)>;
 
@@ -26,6 +29,12 @@ pub trait DataStore: Send + Sync + std::fmt::Debug {
     /// their content where the store has them. Symbolic links to directories are neither followed nor listed. A missing
     /// prefix lists as empty; a directory that cannot be read ends the stream with an error.
     fn list(&self, prefix: &str, descend: Option<Descend>) -> FileStream;
+
+    /// The same for those who must tell what [`DataStore::list`] passes over: objects whose keys no request can name (`a//b`,
+    /// `./x`, line breaks), as other programs make them in object stores. One may be told twice.
+    fn list_noting(&self, prefix: &str, descend: Option<Descend>, _odd: Odds) -> FileStream {
+        self.list(prefix, descend)
+    }
 
     /// The same for those who only read: a symbolic link is what it points to, a directory too. Links that lead back to a
     /// directory above them end the stream with an error, links to nothing are passed over.
@@ -73,6 +82,12 @@ pub trait DataStore: Send + Sync + std::fmt::Debug {
     /// Whether a file or directory is there.
     async fn exists(&self, path: &str) -> Result<bool> {
         Ok(self.stat(path).await?.is_some())
+    }
+
+    /// Whether the way from the table's folder to a folder in it goes through a symbolic link, so that its files lie elsewhere and
+    /// a listing passes them over. Never so on stores without links.
+    async fn leads_through_link(&self, _folder: &str) -> Result<bool> {
+        Ok(false)
     }
 
     /// Sets the modification time (milliseconds since 1970-01-01 UTC); for tests and repairs that move time.

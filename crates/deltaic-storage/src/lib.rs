@@ -20,8 +20,9 @@ mod object_path;
 mod path;
 mod root;
 mod table;
+mod unfinished;
 
-pub use data_store::{DataStore, DeleteStream, Descend};
+pub use data_store::{DataStore, DeleteStream, Descend, Odds};
 pub use factory::{StorageFactory, StorageOptions};
 pub use log_store::LogStore;
 pub use meta::{DeleteOutcome, DirOutcome, FileMeta, FileStream, PutOutcome};
@@ -29,6 +30,7 @@ pub use object_path::{from_object_path, to_object_path};
 pub use path::{DataPath, decode_uri_path, encode_uri_path};
 pub use root::{Bucket, Scheme, TableRoot};
 pub use table::TableStore;
+pub use unfinished::is_unfinished_write;
 
 /// The folder of the log inside a table.
 pub const LOG_DIR: &str = "_delta_log";

@@ -9,8 +9,12 @@ use std::ops::Range;
 use async_trait::async_trait;
 use bytes::Bytes;
 use deltaic_protocol::error::Result;
+use futures::StreamExt;
 
 use crate::{DeleteOutcome, FileMeta, FileStream, PutOutcome};
+
+/// Files that [`LogStore::read_each`] asks a store for at the same time.
+const CONCURRENT_READS: usize = 32;
 
 /// Access to the files of one table's `_delta_log`. Names are relative to that folder (`00000000000000000003.json`,
 /// `_sidecars/….parquet`).
@@ -18,6 +22,16 @@ use crate::{DeleteOutcome, FileMeta, FileStream, PutOutcome};
 pub trait LogStore: Send + Sync + std::fmt::Debug {
     /// The whole content of a file. A missing file is an error of kind `NotFound`.
     async fn read(&self, name: &str) -> Result<Bytes>;
+
+    /// The whole content of several files, each as [`read`](Self::read) gives it, in the order of the names. All of it is in
+    /// memory at the same time. The outer error is about none of the files.
+    async fn read_each(&self, names: Vec<String>) -> Result<Vec<Result<Bytes>>> {
+        let contents = futures::stream::iter(names)
+            .map(|name| async move { self.read(&name).await })
+            .buffered(CONCURRENT_READS)
+            .collect();
+        Ok(contents.await)
+    }
 
     /// A part of a file; the end is cut at the end of the file.
     async fn read_range(&self, name: &str, range: Range<u64>) -> Result<Bytes>;

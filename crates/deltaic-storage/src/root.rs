@@ -5,7 +5,10 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use deltaic_protocol::error::{DeltaError, Result};
+use percent_encoding::percent_decode_str;
 
+mod container;
+mod credentials;
 mod web;
 
 /// The kinds of backends.
@@ -54,6 +57,21 @@ pub struct Bucket {
     pub endpoint: Option<String>,
 }
 
+impl Bucket {
+    /// Whether two spellings may mean one bucket. An account that one of them leaves out is in the options.
+    fn may_be(&self, other: &Bucket) -> bool {
+        let same = |one: &str, other: &str| one.eq_ignore_ascii_case(other);
+        if self.fabric && other.fabric {
+            // Hosts differ by region; a workspace has a name and an identifier.
+            return same(&self.container, &other.container)
+                || is_identifier(&self.container) != is_identifier(&other.container);
+        }
+        let accounts = self.account.as_deref().zip(other.account.as_deref());
+        same(&self.container, &other.container)
+            && accounts.is_none_or(|(one, other)| same(one, other))
+    }
+}
+
 /// An absolute place in a backend: decoded path, no `.`/`..` segments, no slash at the end (the file system's root is `/`).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TableRoot {
@@ -61,12 +79,16 @@ pub struct TableRoot {
     /// What stands before the path when it is printed: `file:`, `s3a://bucket`.
     prefix: String,
     path: String,
-    region: Aside,
+    aside: Aside,
 }
 
 /// What a location says beside the place: two that differ in it are the same place.
 #[derive(Debug, Clone, Default)]
-struct Aside(Option<String>);
+struct Aside {
+    region: Option<String>,
+    /// The account of locations that name a container alone, as the options have it.
+    account: Option<String>,
+}
 
 impl PartialEq for Aside {
     fn eq(&self, _other: &Aside) -> bool {
@@ -103,7 +125,7 @@ impl TableRoot {
             scheme,
             prefix: prefix.to_owned(),
             path: normalize(path),
-            region: Aside::default(),
+            aside: Aside::default(),
         }
     }
 
@@ -116,11 +138,15 @@ impl TableRoot {
     /// `abfss://WORKSPACE@onelake.dfs.fabric.microsoft.com/ITEM/Tables/t`.
     ///
     /// # Errors
-    /// A scheme without a backend, a file of another machine, a URL without bucket or container or with credentials, a web address with a query.
+    /// A scheme without a backend, a file of another machine, a URL without bucket or container or with
+    /// credentials or a signature, a web address with a query.
     pub fn parse(location: &str) -> Result<TableRoot> {
         let Some((written, rest)) = split_scheme(location) else {
             return Ok(TableRoot::new(Scheme::File, &absolute_local(location)));
         };
+        if let Some(refusal) = credentials::refusal(written, rest) {
+            return Err(refusal);
+        }
         match Scheme::parse(&written.to_lowercase()) {
             Some(Scheme::File) => match of_this_machine(rest) {
                 Some(path) => Ok(TableRoot::new(Scheme::File, &absolute_local(path))),
@@ -128,23 +154,14 @@ impl TableRoot {
             },
             Some(Scheme::Memory) => Ok(TableRoot::new(Scheme::Memory, in_process(rest))),
             Some(scheme) => {
-                let (authority, path) = authority_of(rest).ok_or_else(|| no_bucket(location))?;
-                match authority.rsplit_once('@') {
-                    Some((user, bucket)) if user.contains(':') => {
-                        return Err(with_secrets(written, bucket, path));
-                    }
-                    // No bucket has a colon: what follows it is the beginning of a secret with a slash in it.
-                    None if authority.contains(':') => {
-                        let bucket = path.rsplit_once('@').map_or("", |(_, rest)| rest);
-                        return Err(with_secrets(written, bucket, ""));
-                    }
-                    _ => {}
-                }
+                let (authority, path) = authority_of(rest)
+                    .filter(|(authority, _)| names_bucket(scheme, authority))
+                    .ok_or_else(|| no_bucket(location))?;
                 Ok(TableRoot {
                     scheme,
                     prefix: format!("{}://{authority}", written.to_lowercase()),
                     path: normalize(path),
-                    region: Aside::default(),
+                    aside: Aside::default(),
                 })
             }
             None if written.eq_ignore_ascii_case("https") => {
@@ -153,7 +170,10 @@ impl TableRoot {
                     scheme: place.scheme,
                     prefix: place.prefix,
                     path: normalize(&place.path),
-                    region: Aside(place.region),
+                    aside: Aside {
+                        region: place.region,
+                        account: None,
+                    },
                 })
             }
             None => Err(no_backend(written, location)),
@@ -175,7 +195,7 @@ impl TableRoot {
                 container: authority.to_owned(),
                 account: None,
                 fabric: false,
-                region: self.region.0.clone(),
+                region: self.aside.region.clone(),
                 endpoint: None,
             },
         }
@@ -218,18 +238,90 @@ impl TableRoot {
     /// escapes stay as they are.
     pub(crate) fn own<'a>(&self, uri: &'a str) -> Option<&'a str> {
         let (written, rest) = split_scheme(uri)?;
-        let scheme = Scheme::parse(&written.to_lowercase())?;
-        if scheme != self.scheme {
-            return None;
-        }
-        match scheme {
-            Scheme::File => return of_this_machine(rest),
-            Scheme::Memory => return Some(in_process(rest)),
-            _ => {}
+        match Scheme::parse(&written.to_lowercase()) {
+            Some(scheme) if scheme != self.scheme => return None,
+            Some(Scheme::File) => return of_this_machine(rest),
+            Some(Scheme::Memory) => return Some(in_process(rest)),
+            Some(_) => {}
+            None if written.eq_ignore_ascii_case("https") => {}
+            None => return None,
         }
         let (authority, path) = authority_of(rest)?;
-        let mine = self.prefix.split_once("://").map(|(_, rest)| rest);
-        (mine == Some(authority)).then_some(path)
+        if self.prefix.split_once("://") == Some((written, authority)) {
+            return Some(path);
+        }
+        let other = TableRoot::parse(uri).ok()?;
+        if other.scheme != self.scheme || !self.is_in_container_of(&other) {
+            return None;
+        }
+        if !written.eq_ignore_ascii_case("https") {
+            return Some(path);
+        }
+        // A web address may have the container before the path.
+        let decoded = percent_decode_str(path).decode_utf8().ok()?;
+        let is_all = normalize(&decoded) == other.path;
+        let inner = || Some(&path[path.get(1..)?.find('/')? + 1..]);
+        if is_all { Some(path) } else { inner() }
+    }
+
+    /// Whether both lie in one bucket or container, however their locations spell it.
+    fn is_in_container_of(&self, other: &TableRoot) -> bool {
+        let authority = |root: &TableRoot| {
+            root.prefix
+                .split_once("://")
+                .map(|(_, rest)| rest.to_owned())
+        };
+        let (Some(mine), Some(theirs)) = (authority(self), authority(other)) else {
+            return false;
+        };
+        let account = self.aside.account.as_deref();
+        mine == theirs
+            || (self.scheme == Scheme::Azure && container::is_same(&mine, &theirs, account))
+    }
+
+    /// Whether the path of an action that cannot be resolved may all the same mean a file of this root's bucket, container or disk:
+    /// by another spelling of it, or by a scheme of which nobody here knows where it leads. False only for what is another place
+    /// for certain.
+    pub fn may_hold(&self, uri: &str) -> bool {
+        let Some((written, _)) = split_scheme(uri) else {
+            return true;
+        };
+        match Scheme::parse(&written.to_lowercase()) {
+            Some(scheme) if scheme != self.scheme => false,
+            None if !written.to_lowercase().starts_with("http") => true,
+            None if !self.scheme.is_cloud() => false,
+            _ => TableRoot::parse(uri).map_or(true, |other| {
+                other.scheme == self.scheme && self.bucket().may_be(&other.bucket())
+            }),
+        }
+    }
+
+    /// Whether an absolute decoded path, which is not below this root by its letters, may be so by another name: an item of OneLake
+    /// has a name and an identifier.
+    pub fn may_be_below(&self, absolute: &str) -> bool {
+        let item = |path: &str| {
+            let (item, inside) = path.strip_prefix('/')?.split_once('/')?;
+            Some((item.to_owned(), inside.to_owned()))
+        };
+        let (Some((mine, folder)), Some((theirs, place))) = (item(&self.path), item(absolute))
+        else {
+            return false;
+        };
+        let below = |folder: &str, place: &str| {
+            let begins = place.get(..folder.len());
+            begins.is_some_and(|begins| begins.eq_ignore_ascii_case(folder))
+                && place[folder.len()..].starts_with('/')
+        };
+        self.bucket().fabric
+            && (is_identifier(&mine) != is_identifier(&theirs)
+                || mine.eq_ignore_ascii_case(&theirs))
+            && below(&folder, &place)
+    }
+
+    /// The root with the account that the options name, for locations that name a container alone.
+    pub(crate) fn with_account(mut self, account: Option<String>) -> TableRoot {
+        self.aside.account = account;
+        self
     }
 
     /// `path` relative to this root, if it lies below it; both absolute.
@@ -263,6 +355,15 @@ impl fmt::Display for TableRoot {
     }
 }
 
+/// Whether a name of OneLake is the identifier of a workspace or an item.
+fn is_identifier(name: &str) -> bool {
+    name.len() == 36
+        && name.char_indices().all(|(at, c)| match at {
+            8 | 13 | 18 | 23 => c == '-',
+            _ => c.is_ascii_hexdigit(),
+        })
+}
+
 /// Splits `scheme:rest` where the text before the colon is a URI scheme of at least two characters.
 pub(crate) fn split_scheme(location: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = location.split_once(':')?;
@@ -282,6 +383,15 @@ fn authority_of(rest: &str) -> Option<(&str, &str)> {
         None => (after, "/"),
     };
     (!authority.is_empty()).then_some((authority, path))
+}
+
+/// Whether an authority has the name of a bucket or container, and of an account where it has room for one. An address of a
+/// server, with a port or in brackets, is none.
+fn names_bucket(scheme: Scheme, authority: &str) -> bool {
+    match authority.split_once('@') {
+        Some((container, host)) => !container.is_empty() && !host.is_empty(),
+        None => scheme != Scheme::S3 || !authority.contains([':', '[', ']']),
+    }
 }
 
 /// The path of a file of this machine, which may say so: `/a`, `///a` and `//localhost/a` are `/a`. Nothing for `//host/a`.
@@ -331,18 +441,10 @@ fn no_bucket(location: &str) -> DeltaError {
         format!("The location {location} names no bucket or container"),
     )
     .with_path(location)
-    .with_hint("s3://BUCKET/PATH, abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PATH")
-}
-
-/// The error for a location with a user and a password, which it does not repeat.
-fn with_secrets(scheme: &str, bucket: &str, path: &str) -> DeltaError {
-    let location = format!("{scheme}://{bucket}{path}");
-    DeltaError::unclassed(
-        "java.lang.IllegalArgumentException",
-        format!("The location {location} was given with credentials in it"),
+    .with_hint(
+        "s3://BUCKET/PATH, abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PATH; the address of a server is given by the option \
+         aws_endpoint or azure_endpoint",
     )
-    .with_path(location)
-    .with_hint("give credentials as options (aws_access_key_id, aws_secret_access_key) or variables, and the location without them")
 }
 
 fn absolute_local(path: &str) -> String {

@@ -138,6 +138,18 @@ impl Context<'_> {
         let zone = self.env.zone;
         let overflow = |row: usize| self.overflow(array, row, from, to);
         match (from, to) {
+            // These casts exist only where errors are NULL.
+            (Date, _) if *to == Boolean || is_numeric(to) => {
+                Ok(new_null_array(&arrow_type(to), array.len()))
+            }
+            (Timestamp, Boolean) => {
+                let source = array.as_primitive::<TimestampMicrosecondType>();
+                self.rows(array, to, |row| Ok(Some(source.value(row) != 0)))
+            }
+            (Boolean, Timestamp) => {
+                let source = array.as_boolean();
+                self.rows(array, to, |row| Ok(Some(i64::from(source.value(row)))))
+            }
             (Boolean, _) if is_numeric(to) => {
                 let source = array.as_boolean();
                 self.numbers(array, from, to, |row| {

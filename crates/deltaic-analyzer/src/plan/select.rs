@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use datafusion::logical_expr::LogicalPlanBuilder;
+use datafusion::logical_expr::{LogicalPlanBuilder, and};
 use deltaic_protocol::{DeltaError, Result};
 use sqlparser::ast::{
     Distinct, Expr, GroupByExpr, NamedWindowExpr, OrderBy, OrderByKind, Select, WindowSpec,
@@ -133,8 +133,9 @@ impl Binder<'_> {
     /// A filter over bound columns.
     pub fn filter(&self, rel: Rel, condition: &Node) -> Result<Rel> {
         let mut builder = LogicalPlanBuilder::from(rel.plan);
-        for part in lower_filter(condition)? {
-            builder = builder.filter(part).ours()?;
+        // As one: of filters above one another DataFusion forgets columns when it turns a subquery into a join.
+        if let Some(whole) = lower_filter(condition)?.into_iter().reduce(and) {
+            builder = builder.filter(whole).ours()?;
         }
         Ok(Rel {
             plan: builder.build().ours()?,

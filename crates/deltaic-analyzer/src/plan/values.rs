@@ -31,6 +31,11 @@ impl Binder<'_> {
                 .iter()
                 .map(|e| self.expr(e, &cx))
                 .collect::<Result<Vec<_>>>()?;
+            if let Some(node) = nodes.iter().find(|node| node.has_subquery()) {
+                let class = "INVALID_INLINE_TABLE.CANNOT_EVALUATE_EXPRESSION_IN_INLINE_TABLE";
+                let printed = crate::names::pretty(node, self.options.zone);
+                return Err(DeltaError::new(class).param("expr", format!("\"{printed}\"")));
+            }
             if let Some(first) = rows.first()
                 && first.len() != nodes.len()
             {

@@ -48,7 +48,7 @@ pub fn legacy(from: &DataType, to: &DataType) -> bool {
     use DataType::*;
     ansi(from, to)
         || match (from, to) {
-            (_, Boolean) => is_datetime(from),
+            (Date | Timestamp, Boolean) => true,
             (Boolean, Timestamp) => true,
             (Date, _) => is_numeric(to),
             (_, Binary) => is_integral(from),
@@ -65,6 +65,75 @@ pub fn legacy(from: &DataType, to: &DataType) -> bool {
             }
             _ => false,
         }
+}
+
+/// May every value of `from` be brought into `to` without loss, as the STRICT policy asks?
+pub fn up(from: &DataType, to: &DataType) -> bool {
+    use DataType::*;
+    const NUMBERS: [DataType; 6] = [Byte, Short, Integer, Long, Float, Double];
+    let place = |of: &DataType| NUMBERS.iter().position(|number| number == of);
+    let nullable = |from: bool, to: bool| !from || to;
+    match (from, to) {
+        _ if from == to => true,
+        (Variant, _) => false,
+        (
+            _,
+            Decimal {
+                precision: p,
+                scale: s,
+            },
+        ) if is_numeric(from) => {
+            let (q, t) = as_decimal(from);
+            p - s >= q - t && s >= &t
+        }
+        (
+            Decimal {
+                precision,
+                scale: 0,
+            },
+            _,
+        ) if is_integral(to) => *precision < as_decimal(to).0,
+        _ if is_numeric(from) && is_numeric(to) => {
+            matches!((place(from), place(to)), (Some(f), Some(t)) if f < t)
+        }
+        (Date, Timestamp | TimestampNtz)
+        | (TimestampNtz, Timestamp)
+        | (Timestamp, TimestampNtz)
+        | (Timestamp, Long)
+        | (Long, Timestamp)
+        | (Void, _) => true,
+        (_, String) => is_atomic(from) || *from == CalendarInterval,
+        (Array(x), Array(y)) => {
+            nullable(x.contains_null, y.contains_null) && up(&x.element_type, &y.element_type)
+        }
+        (Map(x), Map(y)) => {
+            nullable(x.value_contains_null, y.value_contains_null)
+                && up(&x.key_type, &y.key_type)
+                && up(&x.value_type, &y.value_type)
+        }
+        (Struct(x), Struct(y)) => {
+            x.fields.len() == y.fields.len()
+                && x.fields.iter().zip(&y.fields).all(|(f, g)| {
+                    nullable(f.nullable, g.nullable) && up(&f.data_type, &g.data_type)
+                })
+        }
+        (YearMonthInterval { .. }, YearMonthInterval { .. })
+        | (DayTimeInterval { .. }, DayTimeInterval { .. }) => true,
+        _ => false,
+    }
+}
+
+/// Precision and scale of the decimal that a number is compared with.
+fn as_decimal(number: &DataType) -> (u8, u8) {
+    match number {
+        DataType::Decimal { precision, scale } => (*precision, *scale),
+        DataType::Byte => (3, 0),
+        DataType::Short => (5, 0),
+        DataType::Integer => (10, 0),
+        DataType::Long => (20, 0),
+        DataType::Float => (14, 7),
+        _ => (30, 15),
+    }
 }
 
 /// May a value of `from` be stored in a column of `to` under the ANSI policy?

@@ -18,6 +18,8 @@ async fn inserted(columns: &str, statement: &str) -> Result<Vec<String>, String>
         columns: &insert.columns,
         by_name: insert.by_name,
         partition: &insert.partition,
+        grows: true,
+        widening: None,
     };
     let found = analyze_insert(&insert.source, &target, &host, &AnalyzerOptions::default())
         .await

@@ -3,6 +3,7 @@
 
 mod commands;
 mod crash;
+mod memory;
 mod on_servers;
 mod pipe;
 mod race;

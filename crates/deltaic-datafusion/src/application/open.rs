@@ -69,11 +69,9 @@ pub async fn provider(store: &TableStore, version: Version) -> DeltaResult<Delta
         Version::Latest => Snapshot::load(store, None).await?,
         Version::At(version) => Snapshot::load(store, Some(version)).await?,
         Version::AsOf(millis) => {
-            let newest = Snapshot::load(store, None).await?;
-            let version = history::version_at_timestamp(&newest, millis).await?;
-            newest
-                .at_version(version.into_version(millis, &Zone::utc())?)
-                .await?
+            let version = history::latest_version_at(store, millis).await?;
+            let version = version.into_version(millis, &Zone::utc())?;
+            Snapshot::load(store, Some(version)).await?
         }
     };
     Ok(DeltaTableProvider::try_new(snapshot)?.with_inserts(Arc::new(Inserts)))

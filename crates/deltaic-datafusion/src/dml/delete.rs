@@ -13,7 +13,7 @@ use deltaic_protocol::error::Result;
 use roaring::RoaringTreemap;
 
 use super::changes::{self, ChangedTable};
-use super::matching::{Touched, find, physical_rows};
+use super::matching::{Touched, find, load_within, physical_rows};
 use super::metrics::DmlMetrics;
 use super::target::DmlTarget;
 use super::tracking;
@@ -21,7 +21,6 @@ use super::vectors::{with_vector, write_vectors};
 use crate::context::{DmlReport, Prepared, Stopwatch, WriteContext};
 use crate::scan::build::ScanFile;
 use crate::scan::rows::FileRows;
-use crate::scan::vector::VectorFile;
 
 /// Deletes rows.
 #[derive(Debug, Clone, Default)]
@@ -46,6 +45,9 @@ pub async fn delete(
     let mut watch = Stopwatch::start();
     let target = DmlTarget::new(ctx, snapshot, request.qualifier)?;
     target.check_changeable()?;
+    if ctx.options.is_done(snapshot) {
+        return Ok(DmlReport::already_done());
+    }
     let text = request
         .predicate_text
         .unwrap_or_else(|| match &request.predicate {
@@ -57,11 +59,9 @@ pub async fn delete(
     tracking::tag(&mut operation, snapshot)?;
     let mut transaction = Transaction::begin(snapshot, operation);
     let mut done = deletion(ctx, &target, request.predicate.as_ref(), &mut transaction).await?;
-    if done.actions.is_empty() {
-        return Ok(DmlReport {
-            affected_rows: 0,
-            commit: None,
-        });
+    ctx.options.stage(&mut transaction, ctx.now_ms());
+    if done.actions.is_empty() && transaction.is_empty() {
+        return Ok(DmlReport::nothing());
     }
     done.metrics.total_ms = watch.total_ms();
     let _ = watch.lap_ms();
@@ -71,10 +71,7 @@ pub async fn delete(
     );
     transaction.stage_all(done.actions);
     let commit = transaction.commit(ctx.commit).await?.into_result()?;
-    Ok(DmlReport {
-        affected_rows: done.deleted_rows,
-        commit: Some(commit),
-    })
+    Ok(DmlReport::committed(done.deleted_rows, commit))
 }
 
 /// The deletion of rows, not yet committed.
@@ -101,7 +98,8 @@ pub(crate) async fn deletion(
         ..DmlMetrics::default()
     };
     let deleted_rows = found.rows();
-    let vectors = target.snapshot.config().deletion_vectors_enabled()?;
+    let vectors =
+        ctx.options.delete_with_vectors && target.snapshot.config().deletion_vectors_enabled()?;
     let mut actions = Vec::new();
     // Whole files and deletion vectors tell the change feed by themselves what went.
     if !vectors
@@ -158,7 +156,10 @@ pub(crate) async fn mark(
     let mut vectors = Vec::with_capacity(files.len());
     for touched in files {
         let mut vector: RoaringTreemap = match &touched.add.deletion_vector {
-            Some(descriptor) => VectorFile::new(store, descriptor.clone()).load().await?,
+            Some(descriptor) => {
+                let physical = physical_rows(target, &touched.add).await?;
+                load_within(target, &touched.add, descriptor, physical).await?
+            }
             None => RoaringTreemap::new(),
         };
         if let Some(rows) = &touched.rows {

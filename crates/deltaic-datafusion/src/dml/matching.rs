@@ -12,6 +12,7 @@ use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::physical_plan::execute_stream;
 use deltaic_log::transaction::Transaction;
 use deltaic_protocol::action::Add;
+use deltaic_protocol::deletion_vector::DeletionVectorDescriptor;
 use deltaic_protocol::error::{DeltaError, Result};
 use futures::StreamExt;
 use roaring::RoaringTreemap;
@@ -26,6 +27,7 @@ use crate::scan::footer::read_footer;
 use crate::scan::predicate::to_predicate;
 use crate::scan::prune::{has_subquery, is_partition_only, matches};
 use crate::scan::stats::FileStats;
+use crate::scan::vector::VectorFile;
 
 /// A file in which rows matched.
 #[derive(Debug, Clone)]
@@ -150,11 +152,15 @@ pub(crate) async fn find(
     for (add, rows) in adds.into_iter().zip(found) {
         if !rows.is_empty() {
             let live = live_rows(target, &add).await?;
-            files.push(Touched {
+            let touched = Touched {
                 add,
                 rows: Some(Arc::new(rows)),
                 live,
-            });
+            };
+            if touched.is_whole() {
+                has_no_other_row(target, &touched).await?;
+            }
+            files.push(touched);
         }
     }
     Ok(Matches { files })
@@ -179,7 +185,48 @@ async fn live_rows(target: &DmlTarget, add: &Add) -> Result<u64> {
     let deleted = add.deletion_vector.as_ref().map_or(0, |vector| {
         u64::try_from(vector.cardinality).unwrap_or_default()
     });
-    Ok(physical.saturating_sub(deleted))
+    physical.checked_sub(deleted).ok_or_else(|| {
+        DeltaError::new("DELTA_DELETION_VECTOR_CARDINALITY_MISMATCH").with_path(&add.path)
+    })
+}
+
+/// Makes sure of a file that is to go whole because the numbers in the log say that all of its rows matched: the rows that matched
+/// and those that its deletion vector names are its rows, each once.
+async fn has_no_other_row(target: &DmlTarget, touched: &Touched) -> Result<()> {
+    let physical = physical_rows(target, &touched.add).await?;
+    let matched = touched.rows.as_ref().and_then(|rows| rows.max());
+    let deleted = match &touched.add.deletion_vector {
+        Some(vector) => load_within(target, &touched.add, vector, physical)
+            .await?
+            .max(),
+        None => None,
+    };
+    match matched.max(deleted) {
+        Some(last) if last >= physical => Err(invalid_row(&touched.add)),
+        _ => Ok(()),
+    }
+}
+
+/// The rows that a deletion vector names.
+///
+/// # Errors
+/// It cannot be read, or names a row that the file does not have.
+pub(super) async fn load_within(
+    target: &DmlTarget,
+    add: &Add,
+    vector: &DeletionVectorDescriptor,
+    physical: u64,
+) -> Result<RoaringTreemap> {
+    let store = target.snapshot.store();
+    let rows = VectorFile::new(store, vector.clone()).load().await?;
+    match rows.max() {
+        Some(last) if last >= physical => Err(invalid_row(add)),
+        _ => Ok(rows),
+    }
+}
+
+fn invalid_row(add: &Add) -> DeltaError {
+    DeltaError::new("DELTA_DELETION_VECTOR_INVALID_ROW_INDEX").with_path(&add.path)
 }
 
 /// The rows that a file physically has.

@@ -20,10 +20,7 @@ pub async fn truncate(ctx: &WriteContext<'_>, snapshot: &Snapshot) -> Result<Dml
     let found = find(ctx, &target, None, &mut transaction).await?;
     let rows = found.rows();
     if found.files.is_empty() {
-        return Ok(DmlReport {
-            affected_rows: 0,
-            commit: None,
-        });
+        return Ok(DmlReport::nothing());
     }
     let now = ctx.now_ms();
     let operation = transaction.operation_mut();
@@ -33,8 +30,5 @@ pub async fn truncate(ctx: &WriteContext<'_>, snapshot: &Snapshot) -> Result<Dml
         transaction.remove(touched.add.to_remove(now, true));
     }
     let commit = transaction.commit(ctx.commit).await?.into_result()?;
-    Ok(DmlReport {
-        affected_rows: rows,
-        commit: Some(commit),
-    })
+    Ok(DmlReport::committed(rows, commit))
 }

@@ -51,6 +51,9 @@ pub async fn update(
     let mut watch = Stopwatch::start();
     let target = DmlTarget::new(ctx, snapshot, request.qualifier.clone())?;
     target.check_changeable()?;
+    if ctx.options.is_done(snapshot) {
+        return Ok(DmlReport::already_done());
+    }
     let texts: Vec<String> = match (&request.predicate_text, &request.predicate) {
         (Some(text), _) => vec![text.clone()],
         (None, Some(predicate)) => vec![predicate.to_string()],
@@ -62,23 +65,28 @@ pub async fn update(
     let mut transaction = Transaction::begin(snapshot, operation);
     let found = find(ctx, &target, request.predicate.as_ref(), &mut transaction).await?;
     let updated = found.rows();
-    if updated == 0 {
-        return Ok(DmlReport {
-            affected_rows: 0,
-            commit: None,
-        });
-    }
     let mut metrics = DmlMetrics {
         scan_ms: watch.lap_ms(),
         ..DmlMetrics::default()
     };
+    ctx.options.stage(&mut transaction, ctx.now_ms());
+    if updated == 0 {
+        if transaction.is_empty() {
+            return Ok(DmlReport::nothing());
+        }
+        metrics.total_ms = watch.total_ms();
+        metrics.record(transaction.operation_mut(), ("numUpdatedRows", 0));
+        let commit = transaction.commit(ctx.commit).await?.into_result()?;
+        return Ok(DmlReport::committed(0, commit));
+    }
     let now = ctx.now_ms();
     let files: Vec<Touched> = found
         .files
         .into_iter()
         .filter(|touched| touched.matched() > 0)
         .collect();
-    let vectors = snapshot.config().deletion_vectors_enabled()?;
+    let vectors =
+        ctx.options.update_with_vectors && snapshot.config().deletion_vectors_enabled()?;
     let mut plan = if vectors {
         changed_rows(&target, &files, &request, true)?
     } else {
@@ -141,10 +149,7 @@ pub async fn update(
     }
     transaction.stage_all(actions);
     let commit = transaction.commit(ctx.commit).await?.into_result()?;
-    Ok(DmlReport {
-        affected_rows: updated,
-        commit: Some(commit),
-    })
+    Ok(DmlReport::committed(updated, commit))
 }
 
 /// How the change feed learns of the new rows.

@@ -1,7 +1,6 @@
 //! The files of a Parquet table, by Spark's rules: names that begin with `_` or `.` are passed over unless they are
 //! partition folders.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use deltaic_protocol::action::{Add, PartitionValues};
@@ -59,7 +58,7 @@ pub(super) fn folders(path: &str) -> Vec<(String, Option<String>)> {
 }
 
 fn values(path: &str) -> PartitionValues {
-    folders(path).into_iter().collect::<BTreeMap<_, _>>()
+    folders(path).into_iter().collect()
 }
 
 fn last(path: &str) -> &str {

@@ -1,6 +1,5 @@
 //! A Parquet table as a DataFusion table. Its folder is listed at each scan.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
@@ -92,7 +91,7 @@ impl ParquetTable {
                         .and_then(|(_, value)| value.clone());
                     (column.clone(), value)
                 })
-                .collect::<BTreeMap<_, _>>();
+                .collect();
         }
         Ok(files)
     }

@@ -26,7 +26,7 @@ use futures::{StreamExt, TryStreamExt};
 
 use super::source::DeltaSource;
 
-/// Bytes of files that are under way at the same time: as much memory as their row groups take, at most.
+/// Bytes of files that are under way at the same time, where nothing else is said.
 const BYTES_AHEAD: u64 = 512 << 20;
 /// Files under way at the same time, at most.
 const MOST_AHEAD: usize = 8;
@@ -40,6 +40,8 @@ pub struct ReadAhead {
     pub min_bytes: u64,
     /// Local files too, which gain nothing by it.
     pub local: bool,
+    /// Bytes of files that are under way at the same time: as much memory as their row groups take, at most.
+    pub bytes: u64,
 }
 
 impl Default for ReadAhead {
@@ -47,6 +49,7 @@ impl Default for ReadAhead {
         ReadAhead {
             min_bytes: 1 << 20,
             local: false,
+            bytes: BYTES_AHEAD,
         }
     }
 }
@@ -92,7 +95,7 @@ impl ReadAhead {
             return None;
         }
         let average = bytes / files.len() as u64 + 1;
-        let ahead = usize::try_from(BYTES_AHEAD / average).unwrap_or(MOST_AHEAD);
+        let ahead = usize::try_from(self.bytes / average).unwrap_or(MOST_AHEAD);
         let groups = files.iter().cloned().map(|file| FileGroup::new(vec![file]));
         let scan = FileScanConfigBuilder::from(scan.clone())
             .with_file_groups(groups.collect())
@@ -101,7 +104,8 @@ impl ReadAhead {
         let input: Arc<dyn ExecutionPlan> = DataSourceExec::from_data_source(scan);
         Some(Arc::new(ReadAheadExec::new(
             input,
-            ahead.clamp(2, MOST_AHEAD),
+            // Two files of any size where memory is not short.
+            ahead.clamp(1 + usize::from(self.bytes >= BYTES_AHEAD), MOST_AHEAD),
         )))
     }
 }

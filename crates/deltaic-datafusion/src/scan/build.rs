@@ -232,7 +232,8 @@ fn statistics(
     let deleted = file.add.deletion_vector.as_ref().map_or(0, |vector| {
         u64::try_from(vector.cardinality).unwrap_or_default()
     });
-    let picked = file.rows.is_picked() || file.rows.without.is_some();
+    // Of numbers that contradict each other none is to be believed: the rows tell.
+    let picked = file.rows.is_picked() || file.rows.without.is_some() || deleted > physical;
     let live = physical.saturating_sub(deleted);
     let count = usize::try_from(live).unwrap_or(usize::MAX);
     let num_rows = if picked {

@@ -4,6 +4,7 @@ use std::io;
 
 use datafusion::error::DataFusionError;
 use deltaic_protocol::error::{DeltaError, ErrorKind};
+use deltaic_storage::cloud::hint_of_failure;
 use parquet::errors::ParquetError;
 
 use crate::columns::reshape::TypeMismatch;
@@ -43,6 +44,8 @@ pub(crate) fn classify(error: DataFusionError, file: &str) -> DataFusionError {
     let mut built = DeltaError::new(class).param("path", file).with_path(file);
     if cut {
         built = built.with_kind(ErrorKind::Corrupt);
+    } else if !missing && let Some(hint) = hint_of_failure(&error) {
+        built = built.with_hint(hint);
     }
     wrap(built.with_source(error))
 }

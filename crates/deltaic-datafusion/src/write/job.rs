@@ -197,7 +197,12 @@ fn present(error: DeltaError, target: &WriteTarget, input: InputKind) -> DeltaEr
     let kind = error.kind();
     let own =
         kind == ErrorKind::Cancelled || (input == InputKind::Local && kind != ErrorKind::Storage);
-    if invariant || own || error.class() == Some("TASK_WRITE_FAILED") {
+    // A subquery in place of a value is run before the tasks are.
+    let before = matches!(
+        error.class(),
+        Some("TASK_WRITE_FAILED" | "SCALAR_SUBQUERY_TOO_MANY_ROWS")
+    );
+    if invariant || own || before {
         return error;
     }
     let root = target.store.root().to_string();

@@ -1,5 +1,6 @@
 //! Where and how data files are written: the facts of the table that the writer needs, and nothing of its log.
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use deltaic_log::Ids;
@@ -48,6 +49,8 @@ pub struct WriteTarget {
     pub zone: Zone,
     /// A file of this size is closed and another one begun (bytes).
     pub max_file_bytes: usize,
+    /// A file of so many rows is closed; any number if `None`.
+    pub max_file_rows: Option<NonZeroU64>,
     /// Ids of files.
     pub ids: Arc<dyn Ids>,
 }

@@ -1,6 +1,7 @@
 //! One writing task: rows of one input partition into Parquet files, one for each partition value.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, UInt32Array};
@@ -166,7 +167,45 @@ impl WriteTask {
         Ok(())
     }
 
+    /// Appends the rows of one partition, to as many files as they need.
     async fn append(
+        &mut self,
+        key: Option<OwnedRow>,
+        values: &[ScalarValue],
+        batch: RecordBatch,
+    ) -> Result<()> {
+        let Some(most) = self.target.max_file_rows.map(NonZeroU64::get) else {
+            return self.append_to_open(key, values, batch).await;
+        };
+        let mut at = 0;
+        while at < batch.num_rows() {
+            let held = self.open.get(&key).map_or(0, |file| file.rows);
+            if held >= most {
+                self.next_file(&key, values).await?;
+                continue;
+            }
+            let room = usize::try_from(most - held).unwrap_or(usize::MAX);
+            let length = room.min(batch.num_rows() - at);
+            let part = batch.slice(at, length);
+            self.append_to_open(key.clone(), values, part).await?;
+            at += length;
+        }
+        Ok(())
+    }
+
+    /// Closes a partition's file and begins another one.
+    async fn next_file(&mut self, key: &Option<OwnedRow>, values: &[ScalarValue]) -> Result<()> {
+        let mut counter = 0;
+        if let Some(full) = self.open.remove(key) {
+            counter = full.counter + 1;
+            self.finish_file(key.clone(), full).await?;
+        }
+        let next = self.begin(values, counter)?;
+        self.open.insert(key.clone(), next);
+        Ok(())
+    }
+
+    async fn append_to_open(
         &mut self,
         key: Option<OwnedRow>,
         values: &[ScalarValue],
@@ -197,12 +236,7 @@ impl WriteTask {
                 .map_err(|error| failed(error, &file.path))?;
         }
         if file.writer.bytes_written() > self.target.max_file_bytes {
-            let counter = file.counter + 1;
-            if let Some(full) = self.open.remove(&key) {
-                self.finish_file(key.clone(), full).await?;
-            }
-            let next = self.begin(values, counter)?;
-            self.open.insert(key, next);
+            self.next_file(&key, values).await?;
         }
         self.relieve().await
     }
@@ -350,10 +384,15 @@ impl WriteTask {
 }
 
 fn failed(error: ParquetError, path: &DataPath) -> DeltaError {
-    DeltaError::unclassed(
+    let hint = deltaic_storage::cloud::hint_of_failure(&error);
+    let failed = DeltaError::unclassed(
         "java.io.IOException",
         format!("Failed to write {path}: {error}"),
     )
     .with_path(path.to_string())
-    .with_source(error)
+    .with_source(error);
+    match hint {
+        Some(hint) => failed.with_hint(hint),
+        None => failed,
+    }
 }

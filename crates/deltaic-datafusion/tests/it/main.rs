@@ -11,6 +11,7 @@ mod helpers;
 mod identity;
 mod mapping;
 mod model;
+mod options;
 mod parquet;
 mod scan;
 mod tracking;

@@ -226,6 +226,7 @@ fn ahead(wanted: bool) -> SessionContext {
         .with_config(config)
         .with_default_features();
     let rule = ReadAhead {
+        bytes: 512 << 20,
         min_bytes: 0,
         local: true,
     };

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use arrow::array::{Array, ArrayRef, AsArray, StructArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int32Type, Int64Type};
+use deltaic_protocol::action::TextMap;
 
 /// A struct column whose rows are read by field name.
 #[derive(Clone, Copy)]
@@ -144,7 +145,7 @@ impl FlagColumn {
 pub(crate) struct MapColumn(Option<(arrow::array::MapArray, ArrayRef, ArrayRef)>);
 
 impl MapColumn {
-    pub(crate) fn get(&self, row: usize) -> Option<BTreeMap<String, Option<String>>> {
+    pub(crate) fn get(&self, row: usize) -> Option<TextMap> {
         let (map, keys, values) = self.0.as_ref()?;
         if map.is_null(row) {
             return None;

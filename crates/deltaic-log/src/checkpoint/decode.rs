@@ -1,7 +1,5 @@
 //! Rows of a checkpoint to actions.
 
-use std::collections::BTreeMap;
-
 use arrow::array::{AsArray, RecordBatch, StructArray};
 use deltaic_protocol::action::{
     Add, CheckpointMetadata, DomainMetadata, Format, Metadata, Protocol, Remove, SetTransaction,
@@ -24,7 +22,7 @@ fn set_rows<'a>(rows: &'a StructArray, columns: Columns<'a>) -> impl Iterator<It
     (0..rows.len()).filter(move |row| columns.is_set(*row))
 }
 
-struct VectorColumns<'a> {
+pub(super) struct VectorColumns<'a> {
     columns: Columns<'a>,
     storage: TextColumn,
     place: TextColumn,
@@ -34,7 +32,7 @@ struct VectorColumns<'a> {
 }
 
 impl<'a> VectorColumns<'a> {
-    fn new(parent: Columns<'a>) -> Option<Self> {
+    pub(super) fn new(parent: Columns<'a>) -> Option<Self> {
         let columns = parent.nested("deletionVector")?;
         Some(Self {
             columns,
@@ -46,7 +44,7 @@ impl<'a> VectorColumns<'a> {
         })
     }
 
-    fn get(&self, row: usize) -> Option<DeletionVectorDescriptor> {
+    pub(super) fn get(&self, row: usize) -> Option<DeletionVectorDescriptor> {
         if !self.columns.is_set(row) {
             return None;
         }
@@ -62,9 +60,14 @@ impl<'a> VectorColumns<'a> {
 
 /// The `add` rows of a batch.
 pub(super) fn adds(batch: &RecordBatch, out: &mut Vec<Add>) {
-    let Some((rows, columns)) = column(batch, "add") else {
-        return;
-    };
+    if let Some((rows, _)) = column(batch, "add") {
+        add_rows(rows, out);
+    }
+}
+
+/// The rows of an `add` column.
+pub(super) fn add_rows(rows: &StructArray, out: &mut Vec<Add>) {
+    let columns = Columns::new(rows);
     let (path, partition, tags) = (
         columns.text("path"),
         columns.map("partitionValues"),
@@ -108,14 +111,14 @@ pub(super) fn adds(batch: &RecordBatch, out: &mut Vec<Add>) {
 }
 
 /// Paths and deletion vectors of the live files of a batch, all that they are known by.
-pub(super) fn named<T>(batch: &RecordBatch, name: impl Fn(Named<'_>) -> T) -> Vec<T> {
+pub(super) fn named<T>(batch: &RecordBatch, name: impl Fn(Named<'_>) -> Option<T>) -> Vec<T> {
     let mut out = Vec::new();
     if let Some((rows, columns)) = column(batch, "add") {
         let (path, vector) = (columns.text("path"), VectorColumns::new(columns));
         for row in set_rows(rows, columns) {
             if let Some(path) = path.value(row) {
                 let vector = vector.as_ref().and_then(|v| v.get(row));
-                out.push(name((path, vector.as_ref())));
+                out.extend(name((path, vector.as_ref())));
             }
         }
     }
@@ -277,7 +280,7 @@ pub(super) fn sidecars(batch: &RecordBatch, out: &mut Vec<Sidecar>) {
 pub(super) fn checkpoint_metadata(batch: &RecordBatch) -> Option<CheckpointMetadata> {
     let (rows, columns) = column(batch, "checkpointMetadata")?;
     let row = set_rows(rows, columns).next()?;
-    let tags: Option<Tags> = columns.map("tags").get(row).map(BTreeMap::from_iter);
+    let tags: Option<Tags> = columns.map("tags").get(row);
     Some(CheckpointMetadata {
         version: columns.long("version").get(row)?,
         tags,

@@ -11,14 +11,16 @@ use arrow::datatypes::{DataType as ArrowType, Field, Fields};
 use arrow::error::ArrowError;
 use deltaic_protocol::action::{
     Add, CheckpointMetadata, DomainMetadata, Metadata, Protocol, Remove, SetTransaction, Sidecar,
+    TextMap,
 };
 use deltaic_protocol::deletion_vector::DeletionVectorDescriptor;
 use deltaic_protocol::error::{DeltaError, Result};
-use deltaic_protocol::schema::{DataType, StructType};
+use deltaic_protocol::schema::StructType;
 use deltaic_protocol::timestamp::Zone;
 
 use super::schema::CheckpointColumns;
-use super::typed::{statistics_array, typed_struct};
+use super::statistics::StatisticsReader;
+use super::typed::typed_struct;
 use crate::arrow_schema::to_arrow;
 use crate::skipping::{Column, partition_values};
 
@@ -187,12 +189,11 @@ fn adds(
             out.push(partitions(schema, v));
         }
         if let Some(schema) = &columns.stats_parsed {
-            let parsed: Vec<Option<serde_json::Value>> = v
-                .iter()
-                .map(|a| serde_json::from_str(a.and_then(|a| a.stats.as_deref())?).ok())
-                .collect();
-            let refs: Vec<Option<&serde_json::Value>> = parsed.iter().map(Option::as_ref).collect();
-            out.push(statistics_array(&DataType::Struct(schema.clone()), &refs));
+            let mut reader = StatisticsReader::new(schema);
+            for add in v {
+                reader.push(add.and_then(|a| a.stats.as_deref()));
+            }
+            out.push(reader.finish());
         }
         out
     })
@@ -312,9 +313,7 @@ fn lists<'a>(values: impl Iterator<Item = Option<&'a [String]>>) -> ArrayRef {
     Arc::new(builder.finish())
 }
 
-fn maps<'a>(
-    values: impl Iterator<Item = Option<&'a std::collections::BTreeMap<String, Option<String>>>>,
-) -> ArrayRef {
+fn maps<'a>(values: impl Iterator<Item = Option<&'a TextMap>>) -> ArrayRef {
     entries(values.map(|map| map.map(|map| map.iter().map(|(k, v)| (k.as_str(), v.as_deref())))))
 }
 

@@ -14,7 +14,7 @@ use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 
 use super::parquet_file::LogParquet;
-use super::{CheckpointFiles, CheckpointKind, Named, decode};
+use super::{AddChunk, AddRows, CheckpointFiles, CheckpointKind, Named, decode};
 use crate::commit::parse_actions;
 
 /// Parts and sidecars that are read at the same time.
@@ -59,6 +59,7 @@ pub async fn read_header(store: &TableStore, files: &CheckpointFiles) -> Result<
             }
         }
         check_whole(store, files, &header)?;
+        files.kept.keep_sidecars(&header.sidecars);
         return Ok(header);
     }
     let wanted = [
@@ -70,7 +71,7 @@ pub async fn read_header(store: &TableStore, files: &CheckpointFiles) -> Result<
         "checkpointMetadata",
     ]
     .map(str::to_owned);
-    for batch in read_parts(store, parts(files), |_| wanted.to_vec()).await? {
+    for batch in read_parts(store, files, parts(files), |_| wanted.to_vec()).await? {
         header.protocol = header.protocol.or_else(|| decode::protocol(&batch));
         header.metadata = header.metadata.or_else(|| decode::metadata(&batch));
         decode::txns(&batch, &mut header.txns);
@@ -81,6 +82,7 @@ pub async fn read_header(store: &TableStore, files: &CheckpointFiles) -> Result<
             .or_else(|| decode::checkpoint_metadata(&batch));
     }
     check_whole(store, files, &header)?;
+    files.kept.keep_sidecars(&header.sidecars);
     Ok(header)
 }
 
@@ -95,7 +97,8 @@ fn check_whole(
         let text = own.tags.as_ref()?.get(SIDECAR_BYTES)?.as_deref()?;
         text.parse::<i64>().ok()
     });
-    let bytes: i64 = header.sidecars.iter().map(|s| s.size_in_bytes).sum();
+    let sizes = header.sidecars.iter().map(|s| s.size_in_bytes);
+    let bytes = sizes.fold(0, i64::saturating_add);
     let lacks_itself = files.is_v2() && header.checkpoint_metadata.is_none();
     if !lacks_itself && recorded.is_none_or(|recorded| recorded == bytes) {
         return Ok(());
@@ -127,7 +130,7 @@ pub async fn read_adds(store: &TableStore, files: &CheckpointFiles) -> Result<Ve
         };
         add_columns(stats)
     };
-    for batch in read_parts(store, all.clone(), plain).await? {
+    for batch in read_parts(store, files, all.clone(), plain).await? {
         decode::adds(&batch, &mut out);
     }
     if !out.is_empty() && out.iter().all(|add| add.stats.is_none()) {
@@ -139,7 +142,7 @@ pub async fn read_adds(store: &TableStore, files: &CheckpointFiles) -> Result<Ve
             false => Vec::new(),
         };
         let mut again = Vec::new();
-        for batch in read_parts(store, all, parsed).await? {
+        for batch in read_parts(store, files, all, parsed).await? {
             decode::adds(&batch, &mut again);
         }
         if again.len() == out.len() {
@@ -149,32 +152,26 @@ pub async fn read_adds(store: &TableStore, files: &CheckpointFiles) -> Result<Ve
     Ok(out)
 }
 
-/// The live files, some at a time, without holding more of them than a batch.
-pub(crate) fn add_chunks(
+/// The live files as rows, some at a time, without holding more of them than a batch.
+pub(crate) fn add_rows(
     store: &TableStore,
     files: &Arc<CheckpointFiles>,
-) -> BoxStream<'static, Result<Vec<Add>>> {
+) -> BoxStream<'static, Result<AddChunk>> {
     // Either column of statistics may be empty in favour of the other.
     let mut columns = add_columns("stats");
-    columns.push("add.stats_parsed".to_owned());
-    chunks(
-        store,
-        files,
-        columns,
-        |adds| adds,
-        |batch| {
-            let mut out = Vec::new();
-            decode::adds(batch, &mut out);
-            out
-        },
-    )
+    columns.extend(["add.stats_parsed", "add.partitionValues_parsed"].map(str::to_owned));
+    let inline = |adds: Vec<Add>| AddChunk::Files(adds.into_iter().map(Arc::new).collect());
+    chunks(store, files, columns, inline, |batch| {
+        let rows = AddRows::of_batch(batch)?;
+        Ok(rows.map_or(AddChunk::Files(Vec::new()), AddChunk::Rows))
+    })
 }
 
 /// What the live files are known by, some at a time; nothing else of them is read.
 pub(crate) fn named_chunks<T: Send + 'static>(
     store: &TableStore,
     files: &Arc<CheckpointFiles>,
-    name: impl Fn(Named<'_>) -> T + Clone + Send + 'static,
+    name: impl Fn(Named<'_>) -> Option<T> + Clone + Send + 'static,
 ) -> BoxStream<'static, Result<Vec<T>>> {
     let columns = ["add.path", "add.deletionVector"].map(str::to_owned);
     let inline = name.clone();
@@ -183,36 +180,38 @@ pub(crate) fn named_chunks<T: Send + 'static>(
         store,
         files,
         columns.to_vec(),
-        move |adds| adds.iter().map(own).collect(),
-        move |batch| decode::named(batch, &name),
+        move |adds| adds.iter().filter_map(own).collect::<Vec<T>>(),
+        move |batch| Ok(decode::named(batch, &name)),
     )
 }
 
 /// Goes through the live files of a checkpoint: those that stand in its own JSON text, then batches of these columns.
-fn chunks<T: Send + 'static>(
+fn chunks<C: Send + 'static>(
     store: &TableStore,
     files: &Arc<CheckpointFiles>,
     columns: Vec<String>,
-    inline: impl FnOnce(Vec<Add>) -> Vec<T> + Send + 'static,
-    decode: impl Fn(&RecordBatch) -> Vec<T> + Send + 'static,
-) -> BoxStream<'static, Result<Vec<T>>> {
+    inline: impl FnOnce(Vec<Add>) -> C + Send + 'static,
+    decode: impl Fn(&RecordBatch) -> Result<C> + Send + 'static,
+) -> BoxStream<'static, Result<C>> {
     let (store, files) = (store.clone(), Arc::clone(files));
     let all = async move {
         let own = match files.kind {
-            CheckpointKind::V2Json => inline(json_adds(&store, &files).await?),
+            CheckpointKind::V2Json => json_adds(&store, &files).await?,
             _ => Vec::new(),
         };
+        let own = inline(own);
         let parts = file_parts(&store, &files).await?;
         let batches = stream::iter(parts)
             .then(move |part| {
                 let (store, columns) = (store.clone(), columns.clone());
+                let files = Arc::clone(&files);
                 async move {
-                    let file = LogParquet::open(&store, &part.name, part.size).await?;
+                    let file = open_part(&store, &files, &part).await?;
                     file.batches(&columns)
                 }
             })
             .try_flatten()
-            .map_ok(move |batch| decode(&batch));
+            .map(move |batch| decode(&batch?));
         Ok::<_, DeltaError>(stream::iter([Ok(own)]).chain(batches))
     };
     stream::once(all).try_flatten().boxed()
@@ -232,23 +231,46 @@ async fn json_adds(store: &TableStore, files: &CheckpointFiles) -> Result<Vec<Ad
 /// # Errors
 /// A file is missing or damaged.
 pub async fn read_removes(store: &TableStore, files: &CheckpointFiles) -> Result<Vec<Remove>> {
-    let mut out = Vec::new();
-    if files.kind == CheckpointKind::V2Json {
-        out.extend(
-            json_actions(store, files)
-                .await?
-                .into_iter()
-                .filter_map(|a| match a {
-                    Action::Remove(remove) => Some(remove),
-                    _ => None,
-                }),
-        );
-    }
+    let mut out = json_removes(store, files).await?;
     let all = file_parts(store, files).await?;
-    for batch in read_parts(store, all, |_| vec!["remove".to_owned()]).await? {
+    for batch in read_parts(store, files, all, |_| vec!["remove".to_owned()]).await? {
         decode::removes(&batch, &mut out);
     }
     Ok(out)
+}
+
+/// The tombstones, some at a time, without holding more of them than a batch.
+pub(crate) fn remove_chunks(
+    store: &TableStore,
+    files: &Arc<CheckpointFiles>,
+) -> BoxStream<'static, Result<Vec<Remove>>> {
+    let (own, from) = (store.clone(), Arc::clone(files));
+    let inline = stream::once(async move { json_removes(&own, &from).await });
+    let columns = vec!["remove".to_owned()];
+    let parts = chunks(
+        store,
+        files,
+        columns,
+        |_| Vec::new(),
+        |batch| {
+            let mut out = Vec::new();
+            decode::removes(batch, &mut out);
+            Ok(out)
+        },
+    );
+    inline.chain(parts).boxed()
+}
+
+async fn json_removes(store: &TableStore, files: &CheckpointFiles) -> Result<Vec<Remove>> {
+    if files.kind != CheckpointKind::V2Json {
+        return Ok(Vec::new());
+    }
+    let actions = json_actions(store, files).await?;
+    let removes = actions.into_iter().filter_map(|action| match action {
+        Action::Remove(remove) => Some(remove),
+        _ => None,
+    });
+    Ok(removes.collect())
 }
 
 fn add_columns(stats: &str) -> Vec<String> {
@@ -309,6 +331,9 @@ async fn file_parts(store: &TableStore, files: &CheckpointFiles) -> Result<Vec<P
 
 /// The sidecars that a checkpoint names.
 async fn read_sidecars(store: &TableStore, files: &CheckpointFiles) -> Result<Vec<Sidecar>> {
+    if let Some(known) = files.kept.sidecars() {
+        return Ok(known.to_vec());
+    }
     let mut out = Vec::new();
     match files.kind {
         CheckpointKind::MultiPart { .. } => {}
@@ -324,7 +349,8 @@ async fn read_sidecars(store: &TableStore, files: &CheckpointFiles) -> Result<Ve
             );
         }
         CheckpointKind::Classic | CheckpointKind::V2Parquet => {
-            for batch in read_parts(store, parts(files), |_| vec!["sidecar".to_owned()]).await? {
+            let wanted = |_: &LogParquet| vec!["sidecar".to_owned()];
+            for batch in read_parts(store, files, parts(files), wanted).await? {
                 decode::sidecars(&batch, &mut out);
             }
         }
@@ -342,7 +368,11 @@ fn sidecar_name(decoded: &str) -> String {
 async fn json_actions(store: &TableStore, files: &CheckpointFiles) -> Result<Vec<Action>> {
     let mut out = Vec::new();
     for file in &files.files {
-        let bytes = store.log().read(&file.path).await?;
+        let bytes = match files.kept.text() {
+            Some(bytes) => bytes,
+            None => store.log().read(&file.path).await?,
+        };
+        files.kept.keep_text(&bytes);
         out.extend(parse_actions(
             store.root(),
             &file.path,
@@ -353,16 +383,31 @@ async fn json_actions(store: &TableStore, files: &CheckpointFiles) -> Result<Vec
     Ok(out)
 }
 
+/// Opens a part or a sidecar. A checkpoint of one file is read from once, if it is small.
+async fn open_part(store: &TableStore, files: &CheckpointFiles, part: &Part) -> Result<LogParquet> {
+    let own = matches!(files.files.as_slice(), [only] if only.path == part.name);
+    match files.kept.file() {
+        Some(file) if own => return Ok(file),
+        _ => {}
+    }
+    let file = LogParquet::open(store, &part.name, part.size).await?;
+    if own {
+        files.kept.keep_file(&file);
+    }
+    Ok(file)
+}
+
 /// Reads the columns that `wanted` names from each file, in the order of the files.
 async fn read_parts(
     store: &TableStore,
+    files: &CheckpointFiles,
     parts: Vec<Part>,
     wanted: impl Fn(&LogParquet) -> Vec<String>,
 ) -> Result<Vec<RecordBatch>> {
     let wanted = &wanted;
     let batches: Vec<Vec<RecordBatch>> = futures::stream::iter(parts)
         .map(|part| async move {
-            let file = LogParquet::open(store, &part.name, part.size).await?;
+            let file = open_part(store, files, &part).await?;
             let columns = wanted(&file);
             if columns.is_empty() {
                 Ok(Vec::new())

@@ -11,46 +11,9 @@ use arrow::array::{
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{DataType as ArrowType, Fields};
 use deltaic_protocol::schema::{DataType, StructType};
-use serde_json::Value as Json;
 
 use crate::arrow_schema::{UTC, to_arrow_type};
 use crate::skipping::Value;
-
-/// Values of statistics, which nest as the schema does.
-pub(super) fn statistics_array(data_type: &DataType, values: &[Option<&Json>]) -> ArrayRef {
-    let DataType::Struct(schema) = data_type else {
-        if *data_type == DataType::Boolean {
-            return Arc::new(
-                values
-                    .iter()
-                    .map(|v| v.and_then(Json::as_bool))
-                    .collect::<BooleanArray>(),
-            );
-        }
-        let typed: Vec<Option<Value>> = values
-            .iter()
-            .map(|v| Value::from_statistics((*v)?, data_type))
-            .collect();
-        return typed_array(data_type, typed);
-    };
-    let objects: Vec<Option<&serde_json::Map<String, Json>>> =
-        values.iter().map(|v| v.and_then(Json::as_object)).collect();
-    let children = schema
-        .iter()
-        .map(|field| {
-            let inner: Vec<Option<&Json>> = objects
-                .iter()
-                .map(|o| o.and_then(|o| o.get(&field.name)))
-                .collect();
-            statistics_array(&field.data_type, &inner)
-        })
-        .collect();
-    structure(
-        schema,
-        children,
-        objects.iter().map(Option::is_some).collect(),
-    )
-}
 
 /// Rows of named values as a struct column.
 pub(super) fn typed_struct(
@@ -70,7 +33,11 @@ pub(super) fn typed_struct(
     structure(schema, children, rows.iter().map(Option::is_some).collect())
 }
 
-fn structure(schema: &StructType, children: Vec<ArrayRef>, nulls: NullBuffer) -> ArrayRef {
+pub(super) fn structure(
+    schema: &StructType,
+    children: Vec<ArrayRef>,
+    nulls: NullBuffer,
+) -> ArrayRef {
     let arrow = to_arrow_type(&DataType::Struct(schema.clone()));
     let length = nulls.len();
     let fields = match &arrow {
@@ -84,7 +51,7 @@ fn structure(schema: &StructType, children: Vec<ArrayRef>, nulls: NullBuffer) ->
 }
 
 /// A column of one type; values of another type read as null.
-fn typed_array(data_type: &DataType, values: Vec<Option<Value>>) -> ArrayRef {
+pub(super) fn typed_array(data_type: &DataType, values: Vec<Option<Value>>) -> ArrayRef {
     macro_rules! collect {
         ($array:ty, $pattern:pat => $value:expr) => {
             Arc::new(

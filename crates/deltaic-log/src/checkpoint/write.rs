@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use arrow::datatypes::SchemaRef;
 use bytes::Bytes;
 use deltaic_protocol::Action;
 use deltaic_protocol::action::{
@@ -13,14 +14,16 @@ use deltaic_protocol::schema::StructType;
 use deltaic_storage::{PutOutcome, TableStore};
 use futures::TryStreamExt;
 use futures::stream::BoxStream;
-use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use parquet::arrow::{ArrowSchemaConverter, ArrowWriter};
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 use serde_json::{Value, json};
 
+use super::AddChunk;
 use super::encode::{Row, batch, internal};
 use super::read::SIDECAR_BYTES;
+use super::rows::batch_of_rows;
 use super::schema::{CheckpointColumns, Layout};
 use crate::Version;
 use crate::arrow_schema::to_arrow;
@@ -60,7 +63,7 @@ pub struct CheckpointContent {
 }
 
 /// The live files of a checkpoint, some at a time.
-pub type AddChunks<'a> = BoxStream<'a, Result<Vec<Arc<Add>>>>;
+pub type AddChunks<'a> = BoxStream<'a, Result<AddChunk>>;
 
 /// A checkpoint that was written.
 #[derive(Debug, Clone)]
@@ -134,7 +137,7 @@ async fn write_classic(
     let mut num_adds = 0;
     while let Some(chunk) = adds.try_next().await? {
         num_adds += chunk.len();
-        file.write(&add_rows(&chunk))?;
+        file.write_adds(&chunk)?;
     }
     let (rows, bytes) = file.finish()?;
     let name = file_name::checkpoint(content.version);
@@ -179,6 +182,29 @@ impl Sidecars<'_> {
             if file.rows >= SIDECAR_ACTIONS {
                 self.close().await?;
             }
+        }
+        Ok(())
+    }
+
+    /// Adds live files. Rows go into a sidecar together, so that one may have some more than it takes of actions.
+    async fn take_adds(&mut self, chunk: AddChunk) -> Result<()> {
+        let rows = match chunk {
+            AddChunk::Files(adds) => return self.take(&add_rows(&adds)).await,
+            AddChunk::Rows(rows) => AddChunk::Rows(rows),
+        };
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let file = match &mut self.open {
+            Some(file) => file,
+            None => self
+                .open
+                .insert(ParquetOut::new(self.schema, &self.content.columns)?),
+        };
+        file.write_adds(&rows)?;
+        self.actions += rows.len();
+        if file.rows >= SIDECAR_ACTIONS {
+            self.close().await?;
         }
         Ok(())
     }
@@ -231,7 +257,7 @@ async fn write_v2(
     let mut num_adds = 0;
     while let Some(chunk) = adds.try_next().await? {
         num_adds += chunk.len();
-        out.take(&add_rows(&chunk)).await?;
+        out.take_adds(chunk).await?;
     }
     out.close().await?;
     let (actions, sidecars) = (out.actions, out.written);
@@ -347,27 +373,56 @@ async fn put(store: &TableStore, name: &str, bytes: Bytes) -> Result<()> {
     Ok(())
 }
 
+/// Texts of which many files have the same: a dictionary is worth it for them, and for nothing else in a checkpoint.
+fn repeats(path: &str) -> bool {
+    const NAMES: [&str; 6] = [
+        "key",
+        "value",
+        "clusteringProvider",
+        "storageType",
+        "provider",
+        "domain",
+    ];
+    let last = path.rsplit('.').next().unwrap_or(path);
+    NAMES.contains(&last) || path.starts_with("add.partitionValues_parsed.")
+}
+
+fn properties(schema: &SchemaRef) -> Result<WriterProperties> {
+    let columns = ArrowSchemaConverter::new()
+        .convert(schema)
+        .map_err(internal)?;
+    let mut properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_dictionary_enabled(false)
+        .set_max_row_group_row_count(Some(GROUP_ROWS));
+    for column in columns.columns() {
+        if repeats(&column.path().string()) {
+            properties = properties.set_column_dictionary_enabled(column.path().clone(), true);
+        }
+    }
+    Ok(properties.build())
+}
+
 /// A Parquet file of the log that is being written.
 struct ParquetOut<'a> {
     schema: &'a StructType,
     columns: &'a CheckpointColumns,
+    arrow: SchemaRef,
     writer: ArrowWriter<Vec<u8>>,
     rows: usize,
 }
 
 impl<'a> ParquetOut<'a> {
     fn new(schema: &'a StructType, columns: &'a CheckpointColumns) -> Result<Self> {
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::SNAPPY)
-            .set_max_row_group_row_count(Some(GROUP_ROWS))
-            .build();
+        let arrow = to_arrow(schema);
         let options = ArrowWriterOptions::new()
-            .with_properties(properties)
+            .with_properties(properties(&arrow)?)
             .with_skip_arrow_metadata(true);
-        let writer = ArrowWriter::try_new_with_options(Vec::new(), to_arrow(schema), options);
+        let writer = ArrowWriter::try_new_with_options(Vec::new(), Arc::clone(&arrow), options);
         Ok(Self {
             schema,
             columns,
+            arrow,
             writer: writer.map_err(internal)?,
             rows: 0,
         })
@@ -379,6 +434,21 @@ impl<'a> ParquetOut<'a> {
             self.writer.write(&batch).map_err(internal)?;
             self.rows += chunk.len();
         }
+        Ok(())
+    }
+
+    /// Live files: rows of another checkpoint as they are, unless they have to be taken apart.
+    fn write_adds(&mut self, chunk: &AddChunk) -> Result<()> {
+        let rows = match chunk {
+            AddChunk::Files(adds) => return self.write(&add_rows(adds)),
+            AddChunk::Rows(rows) => rows,
+        };
+        let length = chunk.len();
+        let Some(batch) = batch_of_rows(&self.arrow, self.columns, rows, length) else {
+            return self.write(&add_rows(&rows.to_adds()));
+        };
+        self.writer.write(&batch).map_err(internal)?;
+        self.rows += length;
         Ok(())
     }
 

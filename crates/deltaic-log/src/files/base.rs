@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use deltaic_protocol::action::Add;
+use deltaic_protocol::action::{Add, Remove};
 use deltaic_protocol::error::Result;
-use deltaic_storage::TableStore;
+use deltaic_storage::{TableRoot, TableStore};
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use tokio::sync::OnceCell;
 
 use super::{FileKey, FileState, Layer};
-use crate::checkpoint::{self, CheckpointFiles};
+use crate::checkpoint::{self, AddChunk, CheckpointFiles, Named};
 
 /// A checkpoint that can be read when its files are needed.
 #[derive(Debug, Clone)]
@@ -21,8 +21,8 @@ pub struct CheckpointSource {
     pub files: Arc<CheckpointFiles>,
 }
 
-/// A live file and what it is known by.
-pub(crate) type Keyed = (FileKey, Arc<Add>);
+/// A tombstone and what it is known by.
+pub(crate) type Keyed = (FileKey, Arc<Remove>);
 
 /// The file actions of a checkpoint, adds and removes separately, since most readers want adds only.
 #[derive(Debug)]
@@ -77,43 +77,71 @@ impl Base {
         layer.await.cloned()
     }
 
-    /// The live files of the checkpoint with their keys, some at a time; read anew, unless somebody has read them before.
-    pub(crate) fn add_chunks(&self) -> BoxStream<'static, Result<Vec<Keyed>>> {
-        if let Some(layer) = self.adds.get() {
-            let mut adds: Vec<(u64, FileKey, Arc<Add>)> = Vec::with_capacity(layer.len());
-            for (key, entry) in &layer.entries {
-                if let FileState::Live(add) = &entry.state {
-                    adds.push((entry.order, key.clone(), Arc::clone(add)));
-                }
+    /// The root of the table, if there is a checkpoint.
+    pub(crate) fn root(&self) -> Option<&TableRoot> {
+        self.source.as_ref().map(|source| source.store.root())
+    }
+
+    /// The live files that somebody has read before, in the order of the checkpoint.
+    fn held(&self) -> Option<Vec<Arc<Add>>> {
+        let layer = self.adds.get()?;
+        let mut adds: Vec<(u64, &Arc<Add>)> = Vec::with_capacity(layer.len());
+        for entry in layer.entries.values() {
+            if let FileState::Live(add) = &entry.state {
+                adds.push((entry.order, add));
             }
-            adds.sort_by_key(|(order, ..)| *order);
-            let adds = adds.into_iter().map(|(_, key, add)| (key, add)).collect();
-            return stream::iter([Ok(adds)]).boxed();
         }
+        adds.sort_by_key(|(order, _)| *order);
+        Some(adds.into_iter().map(|(_, add)| Arc::clone(add)).collect())
+    }
+
+    /// The live files of the checkpoint, some at a time; read anew, unless somebody has read them before.
+    pub(crate) fn add_rows(&self) -> BoxStream<'static, Result<AddChunk>> {
+        match (self.held(), &self.source) {
+            (Some(adds), _) => stream::iter([Ok(AddChunk::Files(adds))]).boxed(),
+            (None, Some(source)) => checkpoint::add_rows(&source.store, &source.files),
+            (None, None) => stream::empty().boxed(),
+        }
+    }
+
+    /// What `take` makes of the path and the deletion vector of each live file of the checkpoint, some at a time.
+    pub(crate) fn named_chunks<T: Send + 'static>(
+        &self,
+        take: impl Fn(Named<'_>) -> Option<T> + Clone + Send + 'static,
+    ) -> BoxStream<'static, Result<Vec<T>>> {
+        match (self.held(), &self.source) {
+            (Some(adds), _) => {
+                let named = adds
+                    .iter()
+                    .filter_map(|add| take((&add.path, add.deletion_vector.as_ref())));
+                stream::iter([Ok(named.collect())]).boxed()
+            }
+            (None, Some(source)) => checkpoint::named_chunks(&source.store, &source.files, take),
+            (None, None) => stream::empty().boxed(),
+        }
+    }
+
+    /// The tombstones of the checkpoint with their keys, some at a time; read anew, unless somebody has read them before.
+    pub(crate) fn remove_chunks(&self) -> BoxStream<'static, Result<Vec<Keyed>>> {
         let Some(source) = &self.source else {
             return stream::empty().boxed();
         };
-        let root = source.store.root().clone();
-        let keyed = move |add: Add| (FileKey::of_add(&root, &add), Arc::new(add));
-        checkpoint::add_chunks(&source.store, &source.files)
-            .map_ok(move |adds| adds.into_iter().map(&keyed).collect())
-            .boxed()
-    }
-
-    /// What the live files of the checkpoint are known by, some at a time.
-    pub(crate) fn key_chunks(&self) -> BoxStream<'static, Result<Vec<FileKey>>> {
-        match (&self.source, self.adds.get()) {
-            (Some(source), None) => {
-                let root = source.store.root().clone();
-                checkpoint::named_chunks(&source.store, &source.files, move |(path, vector)| {
-                    FileKey::new(&root, path, vector)
-                })
+        if let Some(layer) = self.removes.get() {
+            let mut removes: Vec<(u64, FileKey, Arc<Remove>)> = Vec::with_capacity(layer.len());
+            for (key, entry) in &layer.entries {
+                if let FileState::Removed(remove) = &entry.state {
+                    removes.push((entry.order, key.clone(), Arc::clone(remove)));
+                }
             }
-            _ => self
-                .add_chunks()
-                .map_ok(|adds| adds.into_iter().map(|(key, _)| key).collect())
-                .boxed(),
+            removes.sort_by_key(|(order, ..)| *order);
+            let removes = removes.into_iter().map(|(_, key, remove)| (key, remove));
+            return stream::iter([Ok(removes.collect())]).boxed();
         }
+        let root = source.store.root().clone();
+        let keyed = move |remove: Remove| (FileKey::of_remove(&root, &remove), Arc::new(remove));
+        checkpoint::remove_chunks(&source.store, &source.files)
+            .map_ok(move |removes| removes.into_iter().map(&keyed).collect())
+            .boxed()
     }
 
     /// The tombstones of the checkpoint.

@@ -73,7 +73,7 @@ pub fn canonical_path(root: &TableRoot, log_path: &str) -> String {
     canonical(root, log_path).into_owned()
 }
 
-fn canonical<'a>(root: &TableRoot, log_path: &'a str) -> Cow<'a, str> {
+pub(super) fn canonical<'a>(root: &TableRoot, log_path: &'a str) -> Cow<'a, str> {
     let plain = !log_path.starts_with('/') && !log_path.bytes().any(|b| matches!(b, b'%' | b':'));
     if plain && !log_path.contains("//") && !log_path.starts_with('.') && !log_path.contains("/.") {
         return Cow::Borrowed(log_path);

@@ -6,6 +6,7 @@ use deltaic_protocol::action::Add;
 
 use super::stack::Known;
 use super::{FileStack, FileState, Layer};
+use crate::checkpoint::AddChunk;
 
 const KIB: i64 = 1 << 10;
 const MIB: i64 = 1 << 20;
@@ -67,7 +68,7 @@ impl SizeHistogram {
             .saturating_sub(1);
         if let (Some(count), Some(bytes)) = (self.counts.get_mut(bin), self.bytes.get_mut(bin)) {
             *count += sign;
-            *bytes += sign * size;
+            *bytes = bytes.wrapping_add(sign.wrapping_mul(size));
         }
     }
 }
@@ -124,9 +125,14 @@ impl FileSummary {
         Some(out)
     }
 
-    /// Counts a file in.
-    pub(crate) fn include(&mut self, add: &Add) {
-        self.count(add, 1);
+    /// Counts files in.
+    pub(crate) fn include_all(&mut self, chunk: &AddChunk) {
+        match chunk {
+            AddChunk::Files(adds) => adds.iter().for_each(|add| self.count(add, 1)),
+            AddChunk::Rows(rows) => {
+                rows.for_each_size(|size, deleted| self.change(size, deleted, 1));
+            }
+        }
     }
 
     /// What another count of the same files says differently, a line for each total; `None` where both agree.
@@ -167,13 +173,17 @@ impl FileSummary {
         );
     }
 
+    /// Sizes that a damaged log claims may leave the range of a number. Sums wrap then, so that what goes takes away what it
+    /// brought.
     fn change(&mut self, size: i64, deleted: Option<i64>, sign: i64) {
         self.num_files += sign;
-        self.size_in_bytes += sign * size;
+        self.size_in_bytes = self.size_in_bytes.wrapping_add(sign.wrapping_mul(size));
         self.histogram.change(size, sign);
         self.num_deletion_vectors += if deleted.is_some() { sign } else { 0 };
         let deleted = deleted.unwrap_or(0);
-        self.num_deleted_records += sign * deleted;
+        self.num_deleted_records = self
+            .num_deleted_records
+            .wrapping_add(sign.wrapping_mul(deleted));
         self.deleted_records[deleted_bin(deleted)] += sign;
     }
 }

@@ -173,3 +173,86 @@ async fn in_commit_timestamps_count_from_their_enablement_on() {
         VersionAt::BeforeEarliest(_)
     ));
 }
+
+/// What is told without the table's state is what its newest snapshot tells.
+async fn the_newest_tells_the_same(store: &TableStore, moments: &[i64]) {
+    let snapshot = Snapshot::load(store, None).await.unwrap();
+    for limit in [None, Some(1), Some(2), Some(100)] {
+        let told = latest_history(store, limit).await.unwrap();
+        assert_eq!(told, history(&snapshot, limit).await.unwrap(), "{limit:?}");
+    }
+    for moment in moments {
+        let told = latest_version_at(store, *moment).await.unwrap();
+        let of_snapshot = version_at_timestamp(&snapshot, *moment).await.unwrap();
+        assert_eq!(told, of_snapshot, "{moment}");
+    }
+}
+
+#[tokio::test]
+async fn the_newest_commit_tells_whether_times_are_recorded() {
+    let moments = [0, 1_000, 1_500, 4_999, 5_000, 5_001, 9_000, 12_000, 20_000];
+    let store = three_commits().await;
+    the_newest_tells_the_same(&store, &moments).await;
+    // Switched on, in use, and off again.
+    let on = "delta.enableInCommitTimestamps=true delta.inCommitTimestampEnablementVersion=3 delta.inCommitTimestampEnablementTimestamp=9000";
+    let stamped = |version: i64, time: i64| {
+        format!("//- {version}\n {{\"commitInfo\":{{\"inCommitTimestamp\":{time}}}}}\n")
+    };
+    let enabled = format!("{} M {on}\n P 1 7 inCommitTimestamp\n", stamped(3, 9_000));
+    write(&store, &format!("{enabled}{}", stamped(4, 12_000))).await;
+    the_newest_tells_the_same(&store, &moments).await;
+    write(&store, "//- 5\n M\n").await;
+    at(&store, 5, 15_000).await;
+    the_newest_tells_the_same(&store, &moments).await;
+}
+
+#[tokio::test]
+async fn a_folder_without_a_log_has_no_newest_commit() {
+    let store = table("").await;
+    for error in [
+        latest_history(&store, None).await.unwrap_err(),
+        latest_version_at(&store, 0).await.unwrap_err(),
+    ] {
+        assert_eq!(error.class(), Some("DELTA_NO_COMMITS_FOUND"));
+    }
+}
+
+/// Its times stand after those of the commits before it, which are listed but not read.
+#[tokio::test]
+async fn a_limited_history_reads_no_commit_further_back() {
+    let store = three_commits().await;
+    store
+        .log()
+        .overwrite(&file_name::commit(1), "torn".into())
+        .await
+        .unwrap();
+    at(&store, 1, 5_000).await;
+    let told = latest_history(&store, Some(1)).await.unwrap();
+    assert_eq!(
+        (told.len(), told[0].version, told[0].timestamp),
+        (1, 2, 5_001)
+    );
+}
+
+/// A store that keeps whole seconds: what the history shows is what time travel finds, however little of it is shown.
+#[tokio::test]
+async fn a_short_history_shows_the_times_that_time_travel_knows() {
+    let commits: Vec<String> = (1..=200).map(|v| format!("//- {v}\n + f{v}")).collect();
+    let store = table(&format!("//- 0\n M\n P 1 2\n{}", commits.join("\n"))).await;
+    for version in 0..=200 {
+        let second = i64::from(version > 20) + i64::from(version > 190);
+        at(&store, version, second * 1_000).await;
+    }
+    let all = latest_history(&store, None).await.unwrap();
+    for limit in [1, 2, 11, 50, 170, 190, 201] {
+        let shown = latest_history(&store, Some(limit)).await.unwrap();
+        assert_eq!(shown, all[..limit], "{limit}");
+        for entry in shown {
+            let at = latest_version_at(&store, entry.timestamp).await.unwrap();
+            assert!(
+                matches!(at, VersionAt::Found(found) if found.version == entry.version),
+                "{limit} {at:?}"
+            );
+        }
+    }
+}

@@ -3,9 +3,13 @@
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::timestamp::{Zone, format_java_timestamp, format_java_timestamp_short};
 
-use super::{CommitTime, in_commit_since, in_commit_timestamp, monotonic_times, no_commits};
+use deltaic_storage::TableStore;
+
+use super::{
+    CommitTime, in_commit_since, in_commit_timestamp, monotonic_times, no_commits, records_times,
+};
 use crate::Version;
-use crate::listing::list_log;
+use crate::listing::{LogListing, list_log};
 use crate::segment::recreatable_range;
 use crate::snapshot::Snapshot;
 
@@ -52,6 +56,35 @@ impl VersionAt {
     }
 }
 
+/// The same as [`version_at_timestamp`] of the newest snapshot, which is put together only if the table keeps in-commit timestamps.
+///
+/// # Errors
+/// The log cannot be read; `DELTA_NO_COMMITS_FOUND` where there is none.
+pub async fn latest_version_at(store: &TableStore, timestamp: i64) -> Result<VersionAt> {
+    let listing = list_log(store, 0, None).await?;
+    let (Some((earliest, _)), Some(newest)) = (recreatable_range(&listing), listing.newest())
+    else {
+        return Err(no_commits(store));
+    };
+    let by_file = file_times(&listing, earliest);
+    let found = match records_times(store, newest).await? {
+        true => None,
+        false => among(&by_file, timestamp),
+    };
+    match found {
+        Some(found) => Ok(found),
+        None => version_at_timestamp(&Snapshot::load(store, Some(newest)).await?, timestamp).await,
+    }
+}
+
+/// The times of the commits from the earliest version that can be read.
+fn file_times(listing: &LogListing, earliest: Version) -> Vec<CommitTime> {
+    monotonic_times(&listing.commits)
+        .into_iter()
+        .filter(|t| t.version >= earliest)
+        .collect()
+}
+
 /// Looks up the version that stood at `timestamp` (milliseconds since 1970-01-01 UTC). `latest` is the newest snapshot.
 ///
 /// # Errors
@@ -62,10 +95,7 @@ pub async fn version_at_timestamp(latest: &Snapshot, timestamp: i64) -> Result<V
     let Some((earliest, _)) = recreatable_range(&listing) else {
         return Err(no_commits(store));
     };
-    let by_file: Vec<CommitTime> = monotonic_times(&listing.commits)
-        .into_iter()
-        .filter(|t| t.version >= earliest)
-        .collect();
+    let by_file = file_times(&listing, earliest);
     let Some(since) = in_commit_since(latest)? else {
         return Ok(among(&by_file, timestamp).unwrap_or_else(|| before_all(&by_file, latest)));
     };

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use bytes::Bytes;
 use deltaic_protocol::Action;
 use deltaic_protocol::action::{Metadata, Protocol};
 use deltaic_protocol::config::TableConfig;
@@ -13,16 +14,18 @@ use tokio::sync::OnceCell;
 
 use super::{Inner, Snapshot};
 use crate::checkpoint::{CheckpointHeader, read_header};
-use crate::commit::{parse_actions, read_commit};
+use crate::commit::{each_action, parse_actions, read_commit};
 use crate::files::{Base, CheckpointSource, FileStack};
 use crate::hint::read_hint;
 use crate::listing::{CommitFile, CompactedFile, list_log};
-use crate::reconcile::{FileSink, Header, Position, Sink, replay};
+use crate::reconcile::{CommitReplay, FileSink, Header, Position, Sink, replay};
 use crate::segment::{LogSegment, SegmentRequest, recreatable_range};
 use crate::{REFERENCE_VERSION, Version};
 
-/// Commits that are read at the same time.
-const CONCURRENCY: usize = 32;
+/// Runs of commits that are read at the same time.
+const CONCURRENCY: usize = 4;
+/// Commits of a run that no compacted file sums up; a store reads them together.
+const RUN: usize = 16;
 /// How often a load starts again because files vanished under it (log cleanup).
 const ATTEMPTS: usize = 3;
 
@@ -163,8 +166,16 @@ async fn checkpoint_header(store: &TableStore, segment: &LogSegment) -> Result<C
     }
 }
 
-/// Actions by the (last) version that they belong to, ascending.
-type Commits = Vec<(Version, Vec<Action>)>;
+/// What commits say, by the (last) version that it belongs to, ascending.
+type Commits = Vec<(Version, Told)>;
+
+/// What a commit says.
+enum Told {
+    /// The content of its file, of this name. The actions of a large commit take much more memory than their text.
+    Text(String, Bytes),
+    /// Its actions.
+    Actions(Vec<Action>),
+}
 
 /// Reads the commits of a segment, of those that a compacted file sums up that file alone.
 async fn commits(store: &TableStore, segment: &LogSegment) -> Result<Commits> {
@@ -174,7 +185,9 @@ async fn commits(store: &TableStore, segment: &LogSegment) -> Result<Commits> {
         let sums_up = |file: &&CompactedFile| (file.start..=file.end).contains(&commit.version);
         let file = segment.compacted.iter().find(sums_up);
         match runs.last_mut() {
-            Some((last, commits)) if file.is_some() && last.as_ref() == file => {
+            Some((last, commits))
+                if last.as_ref() == file && (file.is_some() || commits.len() < RUN) =>
+            {
                 commits.push(commit.clone());
             }
             _ => runs.push((file.cloned(), vec![commit.clone()])),
@@ -196,18 +209,18 @@ async fn read_run(
 ) -> Result<Commits> {
     if let Some(compacted) = compacted {
         match read_compacted(store, &compacted).await {
-            Ok(actions) => return Ok(vec![(compacted.end, actions)]),
+            Ok(actions) => return Ok(vec![(compacted.end, Told::Actions(actions))]),
             Err(e) if matches!(e.kind(), ErrorKind::Corrupt | ErrorKind::NotFound) => {}
             Err(e) => return Err(e),
         }
     }
-    let mut out = Commits::with_capacity(commits.len());
-    for commit in commits {
-        let bytes = store.log().read(&commit.file.path).await?;
-        let actions = parse_actions(store.root(), &commit.file.path, commit.version, &bytes)?;
-        out.push((commit.version, actions));
-    }
-    Ok(out)
+    let names = commits.iter().map(|commit| commit.file.path.clone());
+    let contents = store.log().read_each(names.collect()).await?;
+    commits
+        .iter()
+        .zip(contents)
+        .map(|(commit, bytes)| Ok((commit.version, Told::Text(commit.file.path.clone(), bytes?))))
+        .collect()
 }
 
 /// The actions of a compacted file. What it may say of a commit is left out: that commit speaks for itself.
@@ -241,8 +254,16 @@ fn build(
         header.accept(at, action);
     }
     let mut files = FileSink::new(store.root());
-    for (version, actions) in commits {
-        replay(version, actions, &mut [&mut header, &mut files]);
+    for (version, told) in commits {
+        let sinks: &mut [&mut dyn Sink] = &mut [&mut header, &mut files];
+        match told {
+            Told::Actions(actions) => replay(version, actions, sinks),
+            Told::Text(name, text) => {
+                let mut commit = CommitReplay::new(version);
+                let take = |action| commit.take(action, sinks);
+                each_action(store.root(), &name, version, &text, |_| true, take)?;
+            }
+        }
     }
     let base = match &segment.checkpoint {
         Some(checkpoint) => Base::checkpoint(CheckpointSource {

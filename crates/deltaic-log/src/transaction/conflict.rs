@@ -8,7 +8,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use deltaic_protocol::Action;
 use deltaic_protocol::action::{Add, CommitInfo, Metadata, PartitionValues, Protocol, Remove};
@@ -255,10 +255,7 @@ fn domains(actions: &[Action]) -> impl Iterator<Item = &str> {
 }
 
 /// `[p=1, q=x]`, with logical names; `None` for a table without partitions.
-fn partition_text(
-    columns: &[(String, Column)],
-    values: &BTreeMap<String, Option<String>>,
-) -> Option<String> {
+fn partition_text(columns: &[(String, Column)], values: &PartitionValues) -> Option<String> {
     if columns.is_empty() {
         return None;
     }

@@ -10,6 +10,8 @@ use deltaic_protocol::config::TableConfig;
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::feature::check_features_match;
 use deltaic_protocol::properties::key;
+use deltaic_protocol::statistics::check_stats_columns;
+use deltaic_protocol::uniform;
 
 use super::commit_info::{Attempt, commit_info, isolation_level};
 use super::validate::validate;
@@ -68,6 +70,9 @@ pub(super) async fn prepare(
     if unchanged.is_none() {
         check_change_columns(base, &metadata)?;
     }
+    if let Some(metadata) = &transaction.metadata {
+        check_definition(metadata, base.map(|snapshot| snapshot.metadata().as_ref()))?;
+    }
     validate(transaction.store.root(), &config, base, &actions)?;
     if config.assigns_row_ids()? {
         row_tracking::assign(&mut actions, base, version).await?;
@@ -112,6 +117,18 @@ pub(super) async fn prepare(
         in_commit_timestamp,
         isolation,
     })
+}
+
+/// What properties say of the schema and of each other; `before` is the metadata that the new one replaces.
+///
+/// # Errors
+/// Columns that cannot have statistics, formats that the table is not written in.
+pub fn check_definition(metadata: &Metadata, before: Option<&Metadata>) -> Result<()> {
+    let schema = metadata.schema()?;
+    if let Some(list) = metadata.configuration.get(key::DATA_SKIPPING_STATS_COLUMNS) {
+        check_stats_columns(list, &schema, &metadata.partition_columns)?;
+    }
+    uniform::check(metadata, &schema, before)
 }
 
 /// The in-commit timestamp after `base`: now, but later than the version before.

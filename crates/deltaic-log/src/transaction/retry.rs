@@ -28,14 +28,7 @@ pub(super) async fn commit(transaction: Transaction, context: &CommitContext) ->
         && transaction.operation.skip_empty
         && transaction.is_empty()
     {
-        let result = CommitResult {
-            version: read.version(),
-            snapshot: read.clone(),
-            skipped: true,
-            attempts: 0,
-            warnings: Vec::new(),
-        };
-        return Ok(Commit::Committed(result));
+        return Ok(Commit::Committed(CommitResult::unchanged(read)));
     }
     if let Some(read) = &transaction.read
         && let Some(mut conflict) = replaced(read).await?

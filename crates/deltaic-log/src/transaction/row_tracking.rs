@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use deltaic_protocol::Action;
 use deltaic_protocol::action::{Add, DomainMetadata};
-use deltaic_protocol::error::{DeltaError, Result};
+use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
 use serde_json::{Value, json};
 
 use crate::Version;
@@ -17,7 +17,7 @@ const DOMAIN: &str = "delta.rowTracking";
 /// Gives ids to the files that have none and states the new mark. `base` is the version that the commit follows.
 ///
 /// # Errors
-/// A file whose number of rows is not recorded.
+/// A file whose number of rows is not recorded; a mark that leaves no ids.
 pub(super) async fn assign(
     actions: &mut Vec<Action>,
     base: Option<&Snapshot>,
@@ -34,15 +34,16 @@ pub(super) async fn assign(
         if let Action::Add(add) = action
             && let Some(first) = add.base_row_id
         {
-            mark = mark.max(first + num_records(add).unwrap_or(0) - 1);
+            let rows = num_records(add).unwrap_or(0);
+            mark = mark.max(first.saturating_add(rows).saturating_sub(1));
         }
     }
     for action in actions.iter_mut() {
         let Action::Add(add) = action else { continue };
         if add.base_row_id.is_none() {
             let rows = num_records(add)?;
-            add.base_row_id = Some(mark + 1);
-            mark += rows;
+            add.base_row_id = Some(mark.checked_add(1).ok_or_else(used_up)?);
+            mark = mark.checked_add(rows).ok_or_else(used_up)?;
         }
         add.default_row_commit_version.get_or_insert(version);
     }
@@ -83,6 +84,15 @@ async fn take_over(actions: &mut [Action], base: &Snapshot) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The mark that the log has leaves no ids: any further one would be given twice.
+fn used_up() -> DeltaError {
+    DeltaError::unclassed(
+        "java.lang.ArithmeticException",
+        "There are no row ids left in this table",
+    )
+    .with_kind(ErrorKind::Corrupt)
 }
 
 fn high_water_mark(domain: Option<&DomainMetadata>) -> i64 {

@@ -2,10 +2,13 @@
 //! writers at the same time, what a commit costs, and cases from the field.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod cleanup;
 mod concurrency;
 mod cost;
 mod crash;
 mod field;
+mod fuzz;
+mod hostile;
 mod replay;
 mod requests;
 mod skipping;

@@ -115,6 +115,24 @@ async fn a_table_with_a_checkpoint_is_open_after_three_round_trips() {
     assert_eq!(counter.of_kind(OpKind::Stat), 0, "{:?}", counter.snapshot());
 }
 
+/// The files of a small checkpoint stand in what was read for the protocol and the metadata.
+#[tokio::test(start_paused = true)]
+async fn a_small_checkpoint_is_fetched_once() {
+    let (written, counter) = table(20).await;
+    counter.reset();
+    let start = Instant::now();
+    let opened = Snapshot::load(written.store(), None).await.unwrap();
+    assert_eq!(opened.files().await.unwrap().len(), 20);
+    let waited = trips(start);
+    // The pointer and the checkpoint.
+    assert_eq!(counter.of_kind(OpKind::Read), 2, "{:?}", counter.snapshot());
+    assert!(
+        waited <= 3,
+        "{waited} round trips: {:?}",
+        counter.snapshot()
+    );
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_append_to_a_held_table_is_one_look_for_newer_commits_and_one_put() {
     let (written, counter) = table(3).await;

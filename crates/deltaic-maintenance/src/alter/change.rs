@@ -8,8 +8,9 @@ use deltaic_protocol::schema::{DataType, StructField};
 use serde_json::Value;
 
 use super::add::position_text;
+use super::dependents::check_dependents;
 use super::types::record_change;
-use super::{TableChange, TableState, check_dependents, edit, field_json, is_widening};
+use super::{TableChange, TableState, edit, field_json, is_widening};
 use deltaic_protocol::feature::{ProtocolUpgrade, upgraded_protocol};
 
 /// The table feature that column defaults need.

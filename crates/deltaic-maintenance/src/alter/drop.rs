@@ -1,10 +1,13 @@
 //! DROP COLUMNS; needs column mapping, since the columns stay in the files.
 
 use deltaic_log::Operation;
+use deltaic_protocol::column_list::drop_from_list;
 use deltaic_protocol::error::{DeltaError, Result};
+use deltaic_protocol::properties::key;
 use serde_json::Value;
 
-use super::{TableChange, TableState, check_dependents, edit, mapping, mapping_advice};
+use super::dependents::check_dependents;
+use super::{TableChange, TableState, edit, mapping, mapping_advice};
 
 /// Drops columns.
 ///
@@ -47,6 +50,15 @@ pub fn drop_columns(
             Ok(())
         })?;
     }
+    let mut metadata = state.with_schema(&schema);
+    let listed = metadata
+        .configuration
+        .get_mut(key::DATA_SKIPPING_STATS_COLUMNS);
+    if let Some(list) = listed
+        && let Some(kept) = drop_from_list(list, &present)
+    {
+        *list = kept;
+    }
     let names: Vec<Value> = present
         .iter()
         .map(|path| Value::from(edit::dotted(path)))
@@ -54,7 +66,7 @@ pub fn drop_columns(
     let operation =
         Operation::new("DROP COLUMNS").text_parameter("columns", Value::Array(names).to_string());
     Ok(Some(TableChange {
-        metadata: state.with_schema(&schema),
+        metadata,
         protocol: None,
         operation,
     }))

@@ -1,10 +1,13 @@
 //! RENAME COLUMN; needs column mapping, since the files keep the old name.
 
 use deltaic_log::Operation;
+use deltaic_protocol::column_list::rename_in_list;
 use deltaic_protocol::error::{DeltaError, Result};
+use deltaic_protocol::properties::key;
 use deltaic_protocol::schema::DataType;
 
-use super::{TableChange, TableState, check_dependents, edit, mapping, mapping_advice};
+use super::dependents::check_dependents;
+use super::{TableChange, TableState, edit, mapping, mapping_advice};
 
 /// Renames a column.
 ///
@@ -50,6 +53,14 @@ pub fn rename_column(state: &TableState, path: &[String], new_name: &str) -> Res
                 *column = new_name.to_string();
             }
         }
+    }
+    let listed = metadata
+        .configuration
+        .get_mut(key::DATA_SKIPPING_STATS_COLUMNS);
+    if let Some(list) = listed
+        && let Some(renamed) = rename_in_list(list, path, &new_path)
+    {
+        *list = renamed;
     }
     let operation = Operation::new("RENAME COLUMN")
         .text_parameter("oldColumnPath", edit::dotted(path))

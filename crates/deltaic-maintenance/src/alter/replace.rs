@@ -12,10 +12,11 @@ use deltaic_protocol::schema::{DataType, StructField, StructType};
 use serde_json::Value;
 
 use super::add::check_field_names;
+use super::dependents::check_dependents;
 use super::drop::check_roles;
 use super::mapping::{self, PhysicalName};
 use super::types::{record_change, scala_name};
-use super::{TableChange, TableState, check_dependents, edit, field_json, is_widening};
+use super::{TableChange, TableState, edit, field_json, is_widening};
 
 /// Replaces the list of columns. `fresh` makes ids for physical names.
 ///

@@ -2,6 +2,16 @@
 
 use deltaic_protocol::schema::DataType;
 
+/// As [`is_widening`], where both types are whole numbers, fractions, decimals or dates.
+pub fn widens_within_family(from: &DataType, to: &DataType) -> bool {
+    use DataType::{Byte, Decimal, Double, Integer, Long, Short};
+    let crosses = matches!(
+        (from, to),
+        (Byte | Short | Integer | Long, Decimal { .. }) | (Byte | Short | Integer, Double)
+    );
+    is_widening(from, to) && !crosses
+}
+
 /// Whether values of `from` in files that are there can be read as `to`.
 pub fn is_widening(from: &DataType, to: &DataType) -> bool {
     use DataType::{Byte, Date, Decimal, Double, Float, Integer, Long, Short, TimestampNtz};

@@ -142,15 +142,15 @@ pub(super) async fn history_uses(snapshot: &Snapshot, feature: &str) -> Result<b
     Ok(false)
 }
 
-/// Whether the version is read from a V2 checkpoint.
+/// Whether who opens the version now reads it from a V2 checkpoint. The snapshot itself may have been built on an older one.
 async fn stands_on_v2(snapshot: &Snapshot) -> Result<bool> {
-    let Some(version) = snapshot.checkpoint_version() else {
-        return Ok(false);
-    };
-    let listing = list_log(snapshot.store(), version, Some(version)).await?;
-    Ok(complete_checkpoints(&listing)
+    let from = snapshot.checkpoint_version().unwrap_or(0);
+    let listing = list_log(snapshot.store(), from, Some(snapshot.version())).await?;
+    let checkpoints = complete_checkpoints(&listing);
+    let newest = checkpoints.iter().map(|c| c.version).max();
+    Ok(checkpoints
         .iter()
-        .any(|c| c.version == version && c.is_v2()))
+        .any(|c| Some(c.version) == newest && c.is_v2()))
 }
 
 fn wants_v2(metadata: &Metadata) -> bool {

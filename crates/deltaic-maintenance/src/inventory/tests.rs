@@ -158,7 +158,9 @@ async fn keys_of_csv_are_decoded_and_only_files_of_the_table_are_taken() {
         &["src", "w/t/folder_$folder$", "0", TIME],
         &["src", "w/t/a//b.parquet", "6", TIME],
         &["src", "w/t/../t/c.parquet", "6", TIME],
-        &["src", "w/t/%EF%A3%BF09.parquet", "7", TIME],
+        &["src", "w/t/%EF%A3%BF09.parquet", "6", TIME],
+        &["src", "w/t/%EF%A3%BF%EF%A3%BD09.parquet", "7", TIME],
+        &["src", "w/t/%EF%A3%BF%EF%A3%BD41.parquet", "7", TIME],
     ]);
     // Two members in one file, and no line break at its end.
     let mut two = csv(&[&["src", "w/t/d.parquet", "8", TIME]]);
@@ -173,6 +175,7 @@ async fn keys_of_csv_are_decoded_and_only_files_of_the_table_are_taken() {
             row("w/t/a.parquet", 1),
             row("w/t/a b+c%d e.parquet", 2),
             row("w/t/_p=ü/x.parquet", 3),
+            row("w/t/\u{f8ff}09.parquet", 6),
             row("w/t/\t.parquet", 7),
             row("w/t/d.parquet", 8),
             row("w/t/e.parquet", 9),

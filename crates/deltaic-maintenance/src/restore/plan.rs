@@ -108,12 +108,14 @@ pub fn plan(state: &RestoreState, now_ms: i64, protocol_downgrade: bool) -> Resu
         .collect();
     let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
     let report = RestoreReport {
-        table_size_after_restore: state.target_files.iter().map(|add| add.size).sum(),
+        table_size_after_restore: crate::facts::total(
+            state.target_files.iter().map(|add| add.size),
+        ),
         num_of_files_after_restore: count(state.target_files.len()),
         num_removed_files: count(removes.len()),
         num_restored_files: count(restored),
-        removed_files_size: removes.iter().filter_map(|remove| remove.size).sum(),
-        restored_files_size: adds.iter().map(|add| add.size).sum(),
+        removed_files_size: crate::facts::total(removes.iter().filter_map(|remove| remove.size)),
+        restored_files_size: crate::facts::total(adds.iter().map(|add| add.size)),
         ..RestoreReport::default()
     };
     adds.extend(lost_ids(state));

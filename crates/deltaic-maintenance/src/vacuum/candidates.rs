@@ -4,7 +4,7 @@
 //! candidates are held.
 
 use std::collections::{BTreeSet, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use deltaic_protocol::error::Result;
 use deltaic_storage::{FileMeta, LOG_DIR, Scheme, TableStore};
@@ -34,6 +34,7 @@ pub struct Candidates<'a> {
     directories: Vec<String>,
     above_old_files: HashSet<String>,
     nested_tables: BTreeSet<String>,
+    unnameable: BTreeSet<String>,
     directories_seen: u64,
 }
 
@@ -46,12 +47,15 @@ pub struct Found {
     pub directories: u64,
     /// Folders of other tables below this one; nothing in them is a candidate.
     pub nested_tables: Vec<String>,
+    /// Objects that are left alone because no request can name them.
+    pub unnameable: Vec<String>,
 }
 
 impl Found {
     /// Bytes of all candidates.
     pub fn bytes(&self) -> u64 {
-        self.found.iter().map(|candidate| candidate.bytes).sum()
+        let sizes = self.found.iter().map(|candidate| candidate.bytes);
+        sizes.fold(0, u64::saturating_add)
     }
 }
 
@@ -65,6 +69,7 @@ impl<'a> Candidates<'a> {
             directories: Vec::new(),
             above_old_files: HashSet::new(),
             nested_tables: BTreeSet::new(),
+            unnameable: BTreeSet::new(),
             directories_seen: 0,
         }
     }
@@ -73,6 +78,22 @@ impl<'a> Candidates<'a> {
     pub fn nested_table(&mut self, folder: &str) {
         if !self.nested_tables.contains(folder) {
             self.nested_tables.insert(folder.to_string());
+        }
+    }
+
+    /// Notes an object that no request can name, unless it is hidden. It is never a candidate.
+    pub fn pass_over(&mut self, name: String, hidden: &HiddenNames) {
+        if let Some(table) = nested_table_of(&name) {
+            self.nested_table(table);
+            return;
+        }
+        // `.` and `..` are odd, not hidden.
+        let parts: Vec<&str> = name
+            .split('/')
+            .filter(|part| !matches!(*part, "" | "." | ".."))
+            .collect();
+        if !hidden.hides_path(&parts.join("/")) {
+            self.unnameable.insert(name);
         }
     }
 
@@ -143,11 +164,13 @@ impl<'a> Candidates<'a> {
             found,
             directories: self.directories_seen,
             nested_tables: nested.into_iter().collect(),
+            unnameable: self.unnameable.into_iter().collect(),
         }
     }
 }
 
-/// Lists the table's folder. Hidden folders are not entered.
+/// Lists the table's folder. Hidden folders are not entered, but for the logs of tables below this one where a store shows folders
+/// only by what is in them: they are what tells that a table is there.
 ///
 /// # Errors
 /// The listing is not complete.
@@ -159,11 +182,21 @@ pub(super) async fn list(
 ) -> Result<Found> {
     let mut candidates = Candidates::new(keep, cutoff_ms);
     let rule = hidden.clone();
-    let mut entries = table.data().list(
-        "",
-        Some(Arc::new(move |path: &str| !rule.hides(last_name(path)))),
-    );
     let implied = table.root().scheme() != Scheme::File;
+    let enters = move |path: &str| {
+        let name = last_name(path);
+        !rule.hides(name) || (implied && name == LOG_DIR && path != LOG_DIR)
+    };
+    let odd = Arc::new(Mutex::new(BTreeSet::new()));
+    let told = Arc::clone(&odd);
+    let mut entries = table.data().list_noting(
+        "",
+        Some(Arc::new(enters)),
+        Arc::new(move |name: &str| {
+            let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+            told.insert(name.to_owned());
+        }),
+    );
     let mut previous = String::new();
     while let Some(entry) = entries.try_next().await? {
         if implied {
@@ -182,7 +215,35 @@ pub(super) async fn list(
             candidates.push(entry);
         }
     }
+    let odd = std::mem::take(&mut *odd.lock().unwrap_or_else(PoisonError::into_inner));
+    for name in odd {
+        candidates.pass_over(name, hidden);
+    }
     Ok(candidates.finish())
+}
+
+/// Leaves out what lies behind a symbolic link. A listing does not show it, but a log or an inventory may name it, and a
+/// deletion would go through.
+///
+/// # Errors
+/// A folder cannot be looked at.
+pub(super) async fn without_links(table: &TableStore, found: Found) -> Result<Found> {
+    let folder = |candidate: &Candidate| {
+        let cut = candidate.path.rfind('/')?;
+        Some(candidate.path[..cut].to_owned())
+    };
+    let folders: BTreeSet<String> = found.found.iter().filter_map(folder).collect();
+    let mut elsewhere = HashSet::new();
+    for folder in folders {
+        if table.data().leads_through_link(&folder).await? {
+            elsewhere.insert(folder);
+        }
+    }
+    let is_here = |candidate: &Candidate| folder(candidate).is_none_or(|f| !elsewhere.contains(&f));
+    Ok(Found {
+        found: found.found.into_iter().filter(is_here).collect(),
+        ..found
+    })
 }
 
 /// The folders of a path that the path before it in the listing is not in. Names below one folder follow each other.

@@ -40,7 +40,8 @@ pub(super) async fn start(
         .snapshot)
 }
 
-/// Commits that the deletions are over: completed with these numbers, or failed. Answers the version.
+/// Commits that the deletions are over, with their numbers where there are any; failed, where a file that had to go is still there.
+/// Answers the version.
 ///
 /// # Errors
 /// The commit fails.
@@ -49,10 +50,9 @@ pub(super) async fn end(
     report: Option<&VacuumReport>,
     context: &CommitContext,
 ) -> Result<i64> {
-    let status = if report.is_some() {
-        "COMPLETED"
-    } else {
-        "FAILED"
+    let status = match report {
+        Some(report) if report.failed.is_empty() => "COMPLETED",
+        _ => "FAILED",
     };
     let mut operation = Operation::new("VACUUM END").text_parameter("status", status);
     if let Some(report) = report {

@@ -7,7 +7,7 @@ use deltaic_protocol::error::Result;
 use deltaic_storage::{FileMeta, TableStore};
 use futures::TryStreamExt;
 
-use super::candidates::{Candidates, Found, nested_table_of};
+use super::candidates::{Candidates, Found, nested_table_of, without_links};
 use super::{HiddenNames, InventoryStream, Keep};
 
 /// Takes the rows that lie below the table; of several rows for one path the newest counts. Tables below this one are
@@ -49,7 +49,7 @@ pub(super) async fn find(
     for entry in newest.into_values() {
         candidates.push(entry);
     }
-    Ok(candidates.finish())
+    without_links(table, candidates.finish()).await
 }
 
 /// The entry of a row, relative to the table; none for rows elsewhere.

@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hasher};
 
 use deltaic_log::Snapshot;
+use deltaic_protocol::action::Remove;
 use deltaic_protocol::deletion_vector::{DeletionVectorDescriptor, DeletionVectorLocation};
-use deltaic_protocol::error::Result;
-use deltaic_storage::{Scheme, TableStore, decode_uri_path};
+use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
+use deltaic_storage::{DataPath, LOG_DIR, TableStore, decode_uri_path};
 use futures::TryStreamExt;
 
 /// Files that must stay, and all directories above them, by marks of their relative decoded paths. A mark takes 16 bytes
@@ -29,44 +30,76 @@ impl Keep {
     /// # Errors
     /// The version cannot be read, or names a file that cannot be understood (then nothing may be deleted).
     pub async fn of(snapshot: &Snapshot, cutoff_ms: i64) -> Result<Keep> {
-        let table = snapshot.store();
-        let mut keep = Keep::default();
-        let mut files = snapshot.file_stream();
-        while let Some(add) = files.try_next().await? {
-            keep.protect(table, &add.path, add.deletion_vector.as_ref())?;
+        match Keep::streamed(snapshot, cutoff_ms).await {
+            // A damaged checkpoint: what can stand in for it is found when all files are asked for.
+            Err(error)
+                if snapshot.checkpoint_version().is_some()
+                    && matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::NotFound) =>
+            {
+                Keep::of_all(snapshot, cutoff_ms).await
+            }
+            keep => keep,
         }
-        for remove in snapshot.tombstones().await? {
-            let time = remove.deletion_timestamp.unwrap_or(0);
-            if time >= cutoff_ms {
-                keep.removed += 1;
-                keep.oldest_removed_ms = Some(
-                    keep.oldest_removed_ms
-                        .map_or(time, |oldest| oldest.min(time)),
-                );
-                keep.protect(table, &remove.path, remove.deletion_vector.as_ref())?;
+    }
+
+    /// Nothing of the version is held but the marks.
+    async fn streamed(snapshot: &Snapshot, cutoff_ms: i64) -> Result<Keep> {
+        let mut keep = Keep::default();
+        let table = snapshot.store().clone();
+        let mut files = snapshot.file_names(move |(path, vector)| protected(&table, path, vector));
+        while let Some(chunk) = files.try_next().await? {
+            for paths in chunk {
+                paths?
+                    .into_iter()
+                    .flatten()
+                    .for_each(|path| keep.insert(path));
+            }
+        }
+        let mut tombstones = snapshot.tombstone_chunks();
+        while let Some(chunk) = tombstones.try_next().await? {
+            for remove in chunk {
+                keep.protect_removed(snapshot.store(), &remove, cutoff_ms)?;
             }
         }
         Ok(keep)
     }
 
-    /// Protects a file of the log and its deletion vector. Files outside of the table (those of a shallow clone's source)
-    /// are never candidates, so nothing is to be noted for them.
-    fn protect(
+    async fn of_all(snapshot: &Snapshot, cutoff_ms: i64) -> Result<Keep> {
+        let table = snapshot.store();
+        let mut keep = Keep::default();
+        for add in snapshot.files().await?.iter() {
+            let paths = protected(table, &add.path, add.deletion_vector.as_ref())?;
+            paths
+                .into_iter()
+                .flatten()
+                .for_each(|path| keep.insert(path));
+        }
+        for remove in snapshot.tombstones().await? {
+            keep.protect_removed(table, &remove, cutoff_ms)?;
+        }
+        Ok(keep)
+    }
+
+    fn protect_removed(
         &mut self,
         table: &TableStore,
-        path: &str,
-        vector: Option<&DeletionVectorDescriptor>,
+        remove: &Remove,
+        cutoff_ms: i64,
     ) -> Result<()> {
-        if let Some(relative) = relative_path(table, path)? {
-            self.insert(relative);
+        let time = remove.deletion_timestamp.unwrap_or(0);
+        if time < cutoff_ms {
+            return Ok(());
         }
-        if let Some(relative) = vector
-            .map(|vector| vector_path(table, vector))
-            .transpose()?
+        self.removed += 1;
+        self.oldest_removed_ms = Some(
+            self.oldest_removed_ms
+                .map_or(time, |oldest| oldest.min(time)),
+        );
+        let paths = protected(table, &remove.path, remove.deletion_vector.as_ref())?;
+        paths
+            .into_iter()
             .flatten()
-        {
-            self.insert(relative);
-        }
+            .for_each(|path| self.insert(path));
         Ok(())
     }
 
@@ -96,6 +129,24 @@ impl Keep {
     }
 }
 
+/// A file of the log and that of its deletion vector. Files outside of the table (those of a shallow clone's source) are never
+/// candidates, so nothing is to be noted for them.
+fn protected(
+    table: &TableStore,
+    path: &str,
+    vector: Option<&DeletionVectorDescriptor>,
+) -> Result<[Option<String>; 2]> {
+    let mut kept = [relative_path(table, path)?, None];
+    if let Some(vector) = vector {
+        // A name that goes out of the table may come back into it: whether it does is not for a guess.
+        if let DeletionVectorLocation::Relative(place) = vector.location()? {
+            table.data_path(&place)?;
+        }
+        kept[1] = vector_path(table, vector)?;
+    }
+    Ok(kept)
+}
+
 /// 128 bits that stand for a path.
 fn mark(path: &str) -> u128 {
     let half = |salt: u8| {
@@ -110,19 +161,35 @@ fn mark(path: &str) -> u128 {
 /// The path of an action below the table's root, decoded; none if it lies elsewhere.
 ///
 /// # Errors
-/// The path cannot be decoded, or is a file of another machine: that may be a name of this one, and the file one of these.
+/// The path cannot be decoded, or may be a file of this table by another name (a host that may be this machine, another spelling of
+/// the bucket, a scheme that nobody knows here).
 pub(super) fn relative_path(table: &TableStore, path: &str) -> Result<Option<String>> {
     decode_uri_path(path)?;
-    let local = |path: &str| {
-        let scheme = path.split_once(':').map(|(scheme, _)| scheme);
-        scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("file"))
-    };
+    const UNCLEAR: &str = "the log names a file in a form that is not understood here; it may be one of this table's, so nothing is deleted";
     match table.resolve(path) {
-        Ok(resolved) => Ok(resolved.relative().map(ToString::to_string)),
-        Err(error) if table.root().scheme() == Scheme::File && local(path) => Err(error),
-        // What is left to fail is a place outside of this table or of this backend.
+        Ok(place) if place.relative().is_none() && table.root().may_be_below(&place.absolute()) => {
+            Err(DeltaError::unclassed(
+                "java.lang.IllegalArgumentException",
+                format!(
+                    "The file {path} may lie in the table {} by another name",
+                    table.root()
+                ),
+            )
+            .with_path(table.root().to_string())
+            .with_hint(UNCLEAR))
+        }
+        Ok(resolved) => Ok(own(&resolved)),
+        Err(error) if table.root().may_hold(path) => Err(error.with_hint(UNCLEAR)),
         Err(_) => Ok(None),
     }
+}
+
+/// The path of a file that can be one of the table's: in its folder and not in its log, of which no file is ever VACUUM's
+/// business, whoever names it.
+fn own(place: &DataPath) -> Option<String> {
+    let path = place.relative()?;
+    let first = path.split('/').next();
+    (!path.is_empty() && first != Some(LOG_DIR)).then(|| path.to_owned())
 }
 
 /// The file of a deletion vector below the table's root; none if it lies elsewhere or in the log itself.
@@ -135,7 +202,10 @@ pub(crate) fn vector_path(
 ) -> Result<Option<String>> {
     match vector.location()? {
         DeletionVectorLocation::Inline(_) => Ok(None),
-        DeletionVectorLocation::Relative(path) => Ok(Some(path)),
+        // The prefix of a name may be anything that a log says, `..` too: such a file is none of this table's.
+        DeletionVectorLocation::Relative(path) => {
+            Ok(table.data_path(&path).ok().as_ref().and_then(own))
+        }
         DeletionVectorLocation::Absolute(path) => relative_path(table, &path),
     }
 }

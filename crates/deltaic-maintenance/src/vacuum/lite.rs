@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use deltaic_log::Snapshot;
-use deltaic_log::commit::read_commit;
+use deltaic_log::commit::each_action;
 use deltaic_log::history::{CommitTime, VersionAt, monotonic_times, version_at_timestamp};
 use deltaic_log::listing::list_log;
 use deltaic_protocol::Action;
 use deltaic_protocol::error::{DeltaError, Result};
+use deltaic_protocol::file_name;
 
 use super::Keep;
-use super::candidates::{Candidate, Found};
+use super::candidates::{Candidate, Found, without_links};
 use super::keep::{relative_path, vector_path};
 use super::last_info;
 
@@ -61,7 +62,8 @@ pub(super) async fn find(snapshot: &Snapshot, cutoff_ms: i64, keep: &Keep) -> Re
     };
     let mut seen = end;
     for version in start..=end {
-        for action in read_commit(table, version).await? {
+        let mut failed = Ok(());
+        let mut take = |action: Action| -> Result<()> {
             match action {
                 Action::Remove(remove) => {
                     let time = remove.deletion_timestamp.unwrap_or(0);
@@ -81,16 +83,40 @@ pub(super) async fn find(snapshot: &Snapshot, cutoff_ms: i64, keep: &Keep) -> Re
                 Action::Cdc(cdc) => note(relative_path(table, &cdc.path)?, cdc.size, 0),
                 _ => {}
             }
-        }
+            Ok(())
+        };
+        let name = file_name::commit(version);
+        let content = table.log().read(&name).await?;
+        each_action(
+            table.root(),
+            &name,
+            version,
+            &content,
+            takes_away,
+            |action| {
+                if failed.is_ok() {
+                    failed = take(action);
+                }
+            },
+        )?;
+        failed?;
     }
     let candidates = Found {
         found: files.into_values().collect(),
         ..Found::default()
     };
     Ok(LiteFound {
-        candidates,
+        candidates: without_links(table, candidates).await?,
         end: Some(seen).filter(|seen| *seen >= 0),
     })
+}
+
+/// Whether a line of a commit may be of an action that takes a file away. Most lines of most commits speak of other things, and
+/// are passed over unread unless they spell letters in another way.
+fn takes_away(line: &str) -> bool {
+    ["\"remove\"", "\"cdc\"", "\\u"]
+        .iter()
+        .any(|part| line.contains(part))
 }
 
 /// The newest version that was committed at or before a moment.
@@ -108,9 +134,9 @@ fn newest_until(times: &[CommitTime], ms: i64) -> Option<i64> {
 /// `DELTA_CANNOT_VACUUM_LITE`: the log does not reach back to what was seen last.
 pub(super) fn range_start(earliest: i64, saved: Option<i64>) -> Result<i64> {
     match saved {
-        Some(saved) if saved >= earliest => Ok(saved + 1),
+        Some(saved) if saved >= earliest => Ok(saved.saturating_add(1)),
         // What was seen last lies directly before, or the log is complete.
-        Some(saved) if saved + 1 == earliest => Ok(earliest),
+        Some(saved) if saved.saturating_add(1) == earliest => Ok(earliest),
         _ if earliest == 0 => Ok(0),
         _ => Err(DeltaError::new("DELTA_CANNOT_VACUUM_LITE").with_hint("run VACUUM … FULL once")),
     }

@@ -242,3 +242,28 @@ fn lite_starts_after_what_it_has_seen() {
          log. Please run VACUUM FULL."
     );
 }
+
+#[test]
+fn objects_that_cannot_be_named_are_kept_and_told() {
+    let kept = Keep::default();
+    let rule = HiddenNames::new(&[], false);
+    let mut candidates = Candidates::new(&kept, 100);
+    for name in [
+        "a//x.parquet",
+        "./dot",
+        "a/../dd",
+        "new\\nline",
+        "_hidden/a//b",
+        "sub/_delta_log/a//b",
+    ] {
+        candidates.pass_over(name.to_string(), &rule);
+    }
+    candidates.push(file("sub/old.parquet", 0));
+    let found = candidates.finish();
+    assert_eq!(found.found, []);
+    assert_eq!(found.nested_tables, ["sub"]);
+    assert_eq!(
+        found.unnameable,
+        ["./dot", "a/../dd", "a//x.parquet", "new\\nline"]
+    );
+}

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use deltaic_maintenance::history;
 use deltaic_maintenance::vacuum::{self, VacuumOptions};
 use deltaic_storage::cloud::CloudBackend;
 use deltaic_storage::faults::{Fault, FaultStore, Request, Schedule};
@@ -114,6 +115,22 @@ async fn run(seed: u64, permille: u64, faults: &[(Request, Fault)], logging: boo
                 kept.is_subset(&failed),
                 "seed {seed}: {kept:?} is not reported, only {failed:?}"
             );
+            if logging {
+                let newest = history::rows(&case.kit.snapshot().await, Some(1))
+                    .await
+                    .unwrap();
+                let status = if failed.is_empty() {
+                    "COMPLETED"
+                } else {
+                    "FAILED"
+                };
+                let said = newest[0].operation_parameters.clone().unwrap();
+                assert_eq!(
+                    said,
+                    [("status".to_owned(), Some(status.to_owned()))],
+                    "seed {seed}"
+                );
+            }
         }
         Err(error) => {
             assert!(

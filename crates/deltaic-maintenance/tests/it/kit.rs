@@ -1,6 +1,5 @@
 //! A table that tests fill file by file; data files hold a few bytes, nobody reads them as Parquet.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -64,9 +63,14 @@ impl Kit {
 
     /// The same in an object store, whose objects have the times at which they are written: the clock is at today's.
     pub async fn cloud(backend: CloudBackend) -> Kit {
+        Kit::cloud_at("s3://b", "/w/t", backend).await
+    }
+
+    /// The same at another place.
+    pub async fn cloud_at(bucket: &str, path: &str, backend: CloudBackend) -> Kit {
         let store = StorageFactory::default()
-            .with_bucket("s3://b", backend)
-            .open("s3://b/w/t")
+            .with_bucket(bucket, backend)
+            .open(&format!("{bucket}{path}"))
             .unwrap();
         Kit::create(store, ManualClock::at(SystemClock.now_ms()), true, &[]).await
     }
@@ -171,7 +175,7 @@ impl Kit {
     }
 
     pub fn add_of(&self, path: &str, partition: Option<&str>) -> Add {
-        let values: BTreeMap<String, Option<String>> = partition
+        let values = partition
             .map(|value| {
                 (
                     "p".to_string(),

@@ -1,7 +1,14 @@
 //! VACUUM LITE: from the log alone.
 
+use std::sync::Arc;
+
 use deltaic_command::{Vacuum, VacuumMode};
+use deltaic_log::{Operation, Transaction};
 use deltaic_maintenance::vacuum::VacuumOptions;
+use deltaic_protocol::Action;
+use deltaic_protocol::action::Remove;
+use deltaic_storage::cloud::CloudBackend;
+use object_store::memory::InMemory;
 
 use crate::kit::{DAY, Kit};
 
@@ -108,4 +115,76 @@ async fn a_log_that_is_all_young_gives_nothing_to_do() {
         .unwrap();
     assert_eq!((report.candidates, report.deleted), (0, 0));
     assert_eq!(kit.files().await.len(), 1);
+}
+
+/// A file that was removed and came back stands in the log as removed, and in the newest version as one of its own.
+#[tokio::test]
+async fn a_file_that_came_back_is_no_candidate() {
+    let mut kit = Kit::new(false, &[]).await;
+    kit.append(&[None, None]).await;
+    let back = kit.snapshot().await.files().await.unwrap()[0].clone();
+    kit.advance(1000);
+    kit.remove(|_| true).await;
+    kit.advance(1000);
+    let snapshot = kit.snapshot().await;
+    let mut transaction = Transaction::begin(&snapshot, Operation::new("RESTORE"));
+    transaction.add(back.as_ref().clone());
+    kit.commit(transaction).await;
+    kit.advance(1000);
+    let dry = Vacuum {
+        dry_run: true,
+        ..lite(&kit)
+    };
+    let report = kit.vacuum(&dry, &unchecked()).await.unwrap();
+    assert_eq!(report.candidates, 1);
+    assert!(!report.paths.iter().any(|path| path.ends_with(&back.path)));
+    let report = kit.vacuum(&lite(&kit), &unchecked()).await.unwrap();
+    assert_eq!((report.candidates, report.deleted), (1, 1));
+    assert_eq!(kit.files().await, std::slice::from_ref(&back.path));
+}
+
+/// Each removal is a commit of its own, so that a refusal of one does not hide what another would do.
+#[tokio::test]
+async fn no_spelling_of_a_removed_path_leads_out_of_a_table_in_an_object_store() {
+    let beside = "/w/t2/part-0.parquet";
+    let log = "_delta_log/00000000000000000000.json";
+    for path in [
+        "../t2/part-0.parquet",
+        "..%2Ft2/part-0.parquet",
+        "%2e%2e/t2/part-0.parquet",
+        "a/../../t2/part-0.parquet",
+        "a//../../t2/part-0.parquet",
+        "./../t2/part-0.parquet",
+        "s3://b/w/t2/part-0.parquet",
+        "s3://b/w/t/../t2/part-0.parquet",
+        "https://b.s3.amazonaws.com/w/t2/part-0.parquet",
+        "/w/t2/part-0.parquet",
+        "\u{f8ff}2E\u{f8ff}2E/t2/part-0.parquet",
+        "\u{f8ff}\u{f8fd}2E\u{f8ff}\u{f8fd}2E/t2/part-0.parquet",
+        log,
+        "%5fdelta_log/00000000000000000000.json",
+        "x/../_delta_log/00000000000000000000.json",
+    ] {
+        let bucket = CloudBackend::new(Arc::new(InMemory::new()), "s3://b");
+        for mut kit in [Kit::cloud(bucket).await, Kit::new(true, &[]).await] {
+            let live = kit.append(&[Some("1")]).await;
+            kit.write(beside).await;
+            let remove = Action::Remove(Remove {
+                path: path.to_owned(),
+                deletion_timestamp: Some(1),
+                data_change: true,
+                ..Remove::default()
+            });
+            let text = deltaic_log::commit::commit_text(&[remove]);
+            let name = deltaic_protocol::file_name::commit(2);
+            kit.store.log().create(&name, text.into()).await.unwrap();
+            kit.date_commit(2).await;
+            kit.advance(30 * DAY);
+            let done = kit.vacuum(&lite(&kit), &unchecked()).await;
+            let data = kit.store.data();
+            for kept in [beside, log, &live[0]] {
+                assert!(data.exists(kept).await.unwrap(), "{path}: {kept} {done:?}");
+            }
+        }
+    }
 }

@@ -7,6 +7,7 @@ mod convert;
 mod crash;
 mod faulty;
 mod features;
+mod hostile;
 mod kit;
 mod lite;
 mod protection;

@@ -1,9 +1,15 @@
 //! VACUUM FULL on tables in memory and on disk.
 
+use std::sync::Arc;
+
 use deltaic_command::{InventoryRow, Profile, VacuumMode};
+use deltaic_log::{Operation, Transaction};
 use deltaic_maintenance::history;
 use deltaic_maintenance::vacuum::{self, VacuumOptions};
+use deltaic_protocol::deletion_vector::DeletionVectorDescriptor;
+use deltaic_storage::cloud::CloudBackend;
 use futures::{StreamExt, stream};
+use object_store::memory::InMemory;
 
 use crate::kit::{DAY, HOUR, Kit};
 
@@ -307,34 +313,47 @@ async fn the_session_may_make_lite_the_default() {
     );
 }
 
+/// On every kind of store: a disk shows the folder of a log, an object store only what is in it.
 #[tokio::test]
 async fn the_files_of_a_table_in_a_folder_below_are_left_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let mut kit = Kit::local(folder.path(), &[]).await;
-    kit.write("stray").await;
-    kit.write("other/part-0.parquet").await;
-    kit.write("other/_delta_log/00000000000000000000.json")
-        .await;
-    kit.advance(8 * DAY);
-    let report = kit
-        .vacuum(&kit.request(None, false), &VacuumOptions::default())
-        .await
-        .unwrap();
-    assert_eq!(report.deleted, 1);
-    assert_eq!(
-        report.notes,
-        [format!(
-            "file:{}/t/other is a table of its own and was left alone",
-            folder.path().display()
-        )]
-    );
-    assert_eq!(
-        kit.files().await,
-        [
+    let bucket = CloudBackend::new(Arc::new(InMemory::new()), "s3://b");
+    let kits = [
+        Kit::local(folder.path(), &[]).await,
+        Kit::new(true, &[]).await,
+        Kit::cloud(bucket).await,
+    ];
+    for mut kit in kits {
+        let root = kit.store.root().to_string();
+        let theirs = [
+            "A/_delta_log/_last_checkpoint",
+            "A/part-0.parquet",
+            "deep/er/_delta_log/00000000000000000000.json",
+            "deep/er/p=1/part-0.parquet",
             "other/_delta_log/00000000000000000000.json",
-            "other/part-0.parquet"
-        ]
-    );
+            "other/part-0.parquet",
+            "other/zz/part-1.parquet",
+            "p=1/_delta_log/00000000000000000003.checkpoint.parquet",
+            "p=1/part-0.parquet",
+        ];
+        for path in theirs {
+            kit.write(path).await;
+        }
+        for path in ["stray", "deep/stray", "others/stray", "other.stray"] {
+            kit.write(path).await;
+        }
+        kit.advance(8 * DAY);
+        let report = kit
+            .vacuum(&kit.request(None, false), &VacuumOptions::default())
+            .await
+            .unwrap();
+        let notes: Vec<String> = ["A", "deep/er", "other", "p=1"]
+            .iter()
+            .map(|table| format!("{root}/{table} is a table of its own and was left alone"))
+            .collect();
+        assert_eq!(report.notes, notes, "{root}");
+        assert_eq!(kit.files().await, theirs, "{root}");
+    }
 }
 
 #[tokio::test]
@@ -393,5 +412,144 @@ async fn a_dry_run_says_what_is_kept_and_until_when() {
             report.next_expiry_ms
         ),
         (0, 2, Some(removed + 7 * DAY))
+    );
+}
+
+/// A live file whose path is spelled in another way stays: it is known, or nothing at all is deleted.
+#[tokio::test]
+async fn a_live_file_stays_however_the_log_spells_its_path() {
+    for (prefix, known) in [
+        ("s3://b/w/t/", true),
+        ("s3a://b/w/t/", true),
+        ("S3://b/w/t/", true),
+        ("s3://b/w//t/", true),
+        ("https://b.s3.amazonaws.com/w/t/", true),
+        ("https://s3.amazonaws.com/b/w/t/", true),
+        ("s3:/b/w/t/", false),
+        ("http://localhost:9000/b/w/t/", false),
+        ("dbfs:/mnt/b/w/t/", false),
+        ("../t/", false),
+    ] {
+        let bucket = CloudBackend::new(Arc::new(InMemory::new()), "s3://b");
+        let mut kit = Kit::cloud(bucket).await;
+        let live = kit.name(None);
+        kit.write(&live).await;
+        kit.write("left.parquet").await;
+        let mut transaction = Transaction::begin(&kit.snapshot().await, Operation::new("WRITE"));
+        let mut add = kit.add_of(&live, None);
+        add.path = format!("{prefix}{}", add.path);
+        transaction.add(add);
+        kit.commit(transaction).await;
+        kit.advance(8 * DAY);
+        let done = kit.vacuum(&kit.request(None, false), &unchecked()).await;
+        let files = kit.files().await;
+        assert!(files.contains(&live), "{prefix}: {done:?}");
+        assert_eq!(done.is_ok(), known, "{prefix}: {done:?}");
+        assert_eq!(
+            files.contains(&"left.parquet".to_owned()),
+            !known,
+            "{prefix}"
+        );
+    }
+}
+
+/// OneLake knows workspaces and items by names and by identifiers, and by hosts of regions: what may be this table is not deleted
+/// from, what is another's for certain does not keep VACUUM from its work.
+#[tokio::test]
+async fn a_live_file_of_onelake_stays_by_whichever_name_of_its_place() {
+    const WORKSPACE: &str = "0b1a6a2e-5c1d-4f4e-9d63-1f0f6d2f7a10";
+    const ITEM: &str = "11111111-2222-3333-4444-555555555555";
+    const HOST: &str = "onelake.dfs.fabric.microsoft.com";
+    let here = format!("abfss://{WORKSPACE}@{HOST}");
+    let path = format!("/{ITEM}/Tables/t");
+    let upper = WORKSPACE.to_uppercase();
+    for (place, ours, done) in [
+        (format!("{here}{path}/"), true, true),
+        (
+            format!("https://onelake.blob.fabric.microsoft.com/{WORKSPACE}{path}/"),
+            true,
+            true,
+        ),
+        (
+            format!("abfss://work@{HOST}/lake.Lakehouse/Tables/t/"),
+            true,
+            false,
+        ),
+        (
+            format!("abfss://{WORKSPACE}@{HOST}/lake.Lakehouse/Tables/t/"),
+            true,
+            false,
+        ),
+        (format!("abfss://{upper}@{HOST}{path}/"), true, false),
+        (
+            format!(
+                "abfss://{WORKSPACE}@{HOST}/{}/Tables/t/",
+                ITEM.replace('1', "A")
+            ),
+            false,
+            true,
+        ),
+        (
+            format!("abfss://{WORKSPACE}@westus-onelake.dfs.fabric.microsoft.com{path}/"),
+            true,
+            false,
+        ),
+        (
+            format!("abfss://{WORKSPACE}@{HOST}/lake.Lakehouse/Tables/other/"),
+            false,
+            true,
+        ),
+        (
+            format!("abfss://{}@{HOST}{path}/", WORKSPACE.replace('0', "1")),
+            false,
+            true,
+        ),
+        (
+            format!("abfss://c@account.dfs.core.windows.net{path}/"),
+            false,
+            true,
+        ),
+    ] {
+        let backend = CloudBackend::new(Arc::new(InMemory::new()), &here);
+        let mut kit = Kit::cloud_at(&here, &path, backend).await;
+        let live = kit.name(None);
+        kit.write(&live).await;
+        kit.write("left.parquet").await;
+        let mut transaction = Transaction::begin(&kit.snapshot().await, Operation::new("WRITE"));
+        let mut add = kit.add_of(&live, None);
+        add.path = format!("{place}{}", add.path);
+        transaction.add(add);
+        kit.commit(transaction).await;
+        kit.advance(8 * DAY);
+        let ended = kit.vacuum(&kit.request(None, false), &unchecked()).await;
+        assert_eq!(ended.is_ok(), done, "{place}: {ended:?}");
+        let files = kit.files().await;
+        assert_eq!(files.contains(&live), ours, "{place}: {ended:?}");
+        assert_eq!(files.contains(&"left.parquet".to_owned()), !done, "{place}");
+    }
+}
+
+/// A deletion vector whose name leads out of the table and back again stays: nothing is deleted.
+#[tokio::test]
+async fn a_deletion_vector_in_use_stays_however_it_is_named() {
+    let mut kit = Kit::new(false, &[]).await;
+    let data = kit.name(None);
+    kit.write(&data).await;
+    let uuid = uuid::Uuid::from_u128(7);
+    let vector = format!("deletion_vector_{uuid}.bin");
+    kit.write(&vector).await;
+    let mut add = kit.add_of(&data, None);
+    add.deletion_vector = Some(DeletionVectorDescriptor::on_disk("../t", uuid, 1, 40, 1));
+    let mut transaction = Transaction::begin(&kit.snapshot().await, Operation::new("WRITE"));
+    transaction.add(add);
+    kit.commit(transaction).await;
+    kit.advance(30 * DAY);
+    kit.vacuum(&kit.request(None, false), &unchecked())
+        .await
+        .unwrap_err();
+    let files = kit.files().await;
+    assert!(
+        files.contains(&vector) && files.contains(&data),
+        "{files:?}"
     );
 }

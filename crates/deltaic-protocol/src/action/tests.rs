@@ -147,7 +147,7 @@ proptest! {
     #[test]
     fn adds_survive_their_line(path in ".{1,20}", values in prop::collection::btree_map(".{1,5}", prop::option::of(".{0,9}"), 0..3),
                                size in any::<i64>(), stats in prop::option::of(".{0,20}"), row in prop::option::of(any::<i64>())) {
-        let add = Action::Add(Add { path, partition_values: values, size, modification_time: size, data_change: size > 0, stats, base_row_id: row, ..Add::default() });
+        let add = Action::Add(Add { path, partition_values: values.into_iter().collect(), size, modification_time: size, data_change: size > 0, stats, base_row_id: row, ..Add::default() });
         let line = add.to_json_line();
         prop_assert!(!line.contains('\n'));
         prop_assert_eq!(Action::from_json_line(&line).unwrap().unwrap(), add);

@@ -21,6 +21,8 @@ pub enum ErrorKind {
     Corrupt,
     /// The storage failed.
     Storage,
+    /// More memory is needed than is allowed.
+    Resources,
     /// Stopped from outside.
     Cancelled,
     /// A defect of this program.
@@ -40,6 +42,7 @@ impl ErrorKind {
             ErrorKind::Data => 7,
             ErrorKind::Corrupt => 8,
             ErrorKind::Storage => 9,
+            ErrorKind::Resources => 11,
             ErrorKind::Cancelled => 130,
         }
     }
@@ -59,6 +62,10 @@ impl ErrorKind {
         {
             return ErrorKind::Corrupt;
         }
+        // Of a statement, whatever its SQLSTATE says.
+        if name == "ALL_PARTITION_COLUMNS_NOT_ALLOWED" {
+            return ErrorKind::Analysis;
+        }
         if has("UNSUPPORTED_FEATURES_FOR") || has("INVALID_PROTOCOL_VERSION") {
             return ErrorKind::Unsupported;
         }
@@ -77,6 +84,7 @@ impl ErrorKind {
             "2D521" | "40000" => ErrorKind::Conflict,
             "58030" | "KD001" => ErrorKind::Storage,
             "57014" => ErrorKind::Cancelled,
+            "53200" => ErrorKind::Resources,
             "42P01" | "42703" | "42704" | "42K03" => ErrorKind::NotFound,
             state if state.starts_with("0A") => ErrorKind::Unsupported,
             state if state.starts_with("22") && !class.java_class.contains("Analysis") => {

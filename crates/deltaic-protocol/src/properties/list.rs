@@ -1,6 +1,8 @@
 //! The table of properties.
 
+use super::formats::are_formats;
 use super::{PropertyType, TableProperty};
+use crate::column_list::parse_column_list;
 
 /// Canonical keys that code refers to.
 pub mod key {
@@ -13,6 +15,7 @@ pub mod key {
     pub const COLUMN_MAPPING_MODE: &str = "delta.columnMapping.mode";
     pub const DATA_SKIPPING_NUM_INDEXED_COLS: &str = "delta.dataSkippingNumIndexedCols";
     pub const DATA_SKIPPING_STATS_COLUMNS: &str = "delta.dataSkippingStatsColumns";
+    pub const UNIVERSAL_FORMATS: &str = "delta.universalFormat.enabledFormats";
     pub const DATA_SKIPPING_STRING_PREFIX_LENGTH: &str = "delta.dataSkippingStringPrefixLength";
     pub const DELETED_FILE_RETENTION: &str = "delta.deletedFileRetentionDuration";
     pub const ENABLE_CHANGE_DATA_FEED: &str = "delta.enableChangeDataFeed";
@@ -103,6 +106,21 @@ fn at_least(value: &str, least: i64) -> bool {
     value.parse::<i64>().is_ok_and(|number| number >= least)
 }
 
+/// As the reference prints it, with the line ends of its source.
+const STATS_COLUMNS_HELP: &str = "
+The dataSkippingStatsColumns parameter is a comma-separated list of case-insensitive column
+identifiers. Each column identifier can consist of letters, digits, and underscores.
+Multiple column identifiers can be listed, separated by commas.
+
+If a column identifier includes special characters such as !@#$%^&*()_+-={}|[]:\";'<>,.?/,
+the column name should be enclosed in backticks (`) to escape the special characters.
+
+A column identifier can refer to one of the following: the name of a non-struct column, the
+leaf field's name of a struct column, or the name of a struct column. When a struct column's
+name is specified in dataSkippingStatsColumns, statistics for all its leaf fields will be
+collected.
+";
+
 /// All properties that the reference knows.
 #[rustfmt::skip]
 pub const PROPERTIES: &[TableProperty] = &[
@@ -139,7 +157,10 @@ pub const PROPERTIES: &[TableProperty] = &[
         check: |value| at_least(value, -1),
         ..property(key::DATA_SKIPPING_NUM_INDEXED_COLS, PropertyType::Integer, Some("32"), "needs to be larger than or equal to -1.", "Number of leaf columns with statistics; -1 for all.")
     },
-    text(key::DATA_SKIPPING_STATS_COLUMNS, None, "needs to be a list of columns.", "Columns with statistics, instead of the first ones."),
+    TableProperty {
+        check: |value| parse_column_list(value).is_some(),
+        ..text(key::DATA_SKIPPING_STATS_COLUMNS, None, STATS_COLUMNS_HELP, "Columns with statistics, instead of the first ones.")
+    },
     TableProperty {
         check: |value| at_least(value, 1),
         ..property(key::DATA_SKIPPING_STRING_PREFIX_LENGTH, PropertyType::Integer, None, "needs to be larger than 0.", "Characters of a string kept in statistics.")
@@ -171,7 +192,10 @@ pub const PROPERTIES: &[TableProperty] = &[
         ..text(key::PARQUET_CODEC, None, "needs to be one of uncompressed, none, snappy, gzip, lz4, lz4_raw, zstd.", "Compression of data files.")
     },
     text("delta.parquet.format.version", Some("1.0.0"), "", "Version of the Parquet pages."),
-    text("delta.universalFormat.enabledFormats", Some(""), "", "Other formats that the table is written in."),
+    TableProperty {
+        check: |value| are_formats(value),
+        ..text(key::UNIVERSAL_FORMATS, Some(""), "Must be a comma-separated list of formats from the list: {hudi,iceberg}.", "Other formats that the table is written in.")
+    },
     boolean("delta.enableIcebergCompatV1", None, "Whether data files suit Iceberg, version 1 of the rules."),
     boolean("delta.enableIcebergCompatV2", None, "Whether data files suit Iceberg, version 2 of the rules."),
     boolean("delta.enableIcebergCompatV3", None, "Whether data files suit Iceberg, version 3 of the rules."),

@@ -1,10 +1,10 @@
 //! Which columns have statistics: the first leaves of the schema, or those that a property names.
 
 use super::has_bounds;
+use crate::column_list::{dotted_name, parse_column_list};
 use crate::config::TableConfig;
 use crate::error::{DeltaError, Result};
-use crate::schema::{DataType, Leaf, StructField, StructType};
-use std::collections::BTreeSet;
+use crate::schema::{DataType, Leaf, StructField, StructType, quote_if_needed};
 
 /// The choice of one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,112 +76,88 @@ fn any_above(columns: &[Vec<String>], names: &[&str]) -> bool {
     })
 }
 
-/// Reads a list such as ``a, b.c, `x,y` ``: columns between commas, names between dots, odd names in backticks. None if it is no such list.
-pub fn parse_column_list(text: &str) -> Option<Vec<Vec<String>>> {
-    let mut columns = Vec::new();
-    let mut column = Vec::new();
-    let mut rest = text.trim();
-    if rest.is_empty() {
-        return Some(columns);
-    }
-    loop {
-        rest = rest.trim_start();
-        let name;
-        if let Some(quoted) = rest.strip_prefix('`') {
-            (name, rest) = quoted_name(quoted)?;
-        } else {
-            let end = rest.find([',', '.']).unwrap_or(rest.len());
-            let (head, tail) = rest.split_at_checked(end)?;
-            let head = head.trim_end();
-            if head.is_empty() || head.contains('`') {
-                return None;
-            }
-            (name, rest) = (head.to_owned(), tail);
-        }
-        column.push(name);
-        rest = rest.trim_start();
-        match rest.chars().next() {
-            None => {
-                columns.push(column);
-                return Some(columns);
-            }
-            Some(',') => columns.push(std::mem::take(&mut column)),
-            Some('.') => {}
-            Some(_) => return None,
-        }
-        rest = rest.get(1..)?;
-    }
-}
-
-/// A name up to its closing backtick; two backticks are one.
-fn quoted_name(text: &str) -> Option<(String, &str)> {
-    let mut name = String::new();
-    let mut rest = text;
-    loop {
-        let end = rest.find('`')?;
-        name.push_str(rest.get(..end)?);
-        rest = rest.get(end + 1..)?;
-        match rest.strip_prefix('`') {
-            Some(after) => {
-                name.push('`');
-                rest = after;
-            }
-            None => return Some((name, rest)),
-        }
-    }
-}
-
-/// Whether the named columns can have statistics: they exist, are no partition columns, are of a type with bounds, and are named
-/// once. Fails in the reference's classes.
+/// Whether the named columns can have statistics: they are no partition columns, they exist, their types have bounds (what is
+/// in a struct that is named as a whole may have none), and no leaf is named twice. A text that is no list names nothing.
+///
+/// # Errors
+/// The reference's classes.
 pub fn check_stats_columns(
     text: &str,
     schema: &StructType,
     partition_columns: &[String],
 ) -> Result<()> {
-    let Some(columns) = parse_column_list(text) else {
-        return Err(DeltaError::requirement(format!(
-            "{} needs to be a list of columns.",
-            crate::properties::key::DATA_SKIPPING_STATS_COLUMNS
-        )));
-    };
-    let mut seen = BTreeSet::new();
-    let mut twice = Vec::new();
-    for column in &columns {
-        let shown = column.join(".");
-        let Some(field) = schema.field_at(column) else {
-            return Err(DeltaError::new("DELTA_COLUMN_NOT_FOUND_IN_SCHEMA")
-                .param("columnName", shown)
-                .param("tableSchema", schema.tree_string()));
-        };
-        let top = column.first().map(String::as_str).unwrap_or_default();
+    let mut leaves = Vec::new();
+    for column in parse_column_list(text).unwrap_or_default() {
+        let shown = dotted_name(&column);
         if partition_columns
             .iter()
-            .any(|c| c.eq_ignore_ascii_case(top))
+            .any(|own| own.eq_ignore_ascii_case(&shown))
         {
             let class = "DELTA_COLUMN_DATA_SKIPPING_NOT_SUPPORTED_PARTITIONED_COLUMN";
             return Err(DeltaError::new(class).param("column", shown));
         }
-        check_type(&shown, field)?;
-        if !seen.insert(shown.to_lowercase()) {
-            twice.push(shown);
+        let data = StructType::new(
+            schema
+                .iter()
+                .filter(|field| !partition_columns.contains(&field.name))
+                .cloned(),
+        );
+        let field = find(&column, &data)?;
+        match &field.data_type {
+            DataType::Struct(inner) => named_leaves(&shown, inner, &mut leaves),
+            other if has_bounds(other) => leaves.push(quote_if_needed(&shown)),
+            other => {
+                let class = "DELTA_COLUMN_DATA_SKIPPING_NOT_SUPPORTED_TYPE";
+                return Err(DeltaError::new(class)
+                    .param("column", shown)
+                    .param("type", other.class_text()));
+            }
+        }
+    }
+    let mut twice: Vec<&String> = Vec::new();
+    for (at, leaf) in leaves.iter().enumerate() {
+        if leaves[..at].contains(leaf) && !twice.contains(&leaf) {
+            twice.push(leaf);
         }
     }
     if twice.is_empty() {
         return Ok(());
     }
+    let twice: Vec<&str> = twice.into_iter().map(String::as_str).collect();
     Err(DeltaError::new("DELTA_DUPLICATE_DATA_SKIPPING_COLUMNS").param("columns", twice.join(",")))
 }
 
-fn check_type(name: &str, field: &StructField) -> Result<()> {
-    match &field.data_type {
-        DataType::Struct(inner) => inner
-            .iter()
-            .try_for_each(|field| check_type(&format!("{name}.{}", field.name), field)),
-        other if has_bounds(other) => Ok(()),
-        other => Err(
-            DeltaError::new("DELTA_COLUMN_DATA_SKIPPING_NOT_SUPPORTED_TYPE")
-                .param("column", name)
-                .param("type", other.sql()),
-        ),
+/// The field at a path through structs.
+fn find<'a>(column: &[String], schema: &'a StructType) -> Result<&'a StructField> {
+    let mut at = schema;
+    for (depth, name) in column.iter().enumerate() {
+        let path = dotted_name(&column[..=depth]);
+        let field = at.field(name).ok_or_else(|| {
+            DeltaError::new("DELTA_COLUMN_NOT_FOUND_IN_SCHEMA")
+                .param("columnName", path.as_str())
+                .param("tableSchema", schema.tree_string())
+        })?;
+        match &field.data_type {
+            _ if depth + 1 == column.len() => return Ok(field),
+            DataType::Struct(inner) => at = inner,
+            other => {
+                return Err(DeltaError::new("DELTA_COLUMN_PATH_NOT_NESTED")
+                    .param("columnPath", path)
+                    .param("other", other.class_text())
+                    .param("column", dotted_name(column))
+                    .param("schema", schema.tree_string()));
+            }
+        }
+    }
+    Err(DeltaError::internal("a column without a name"))
+}
+
+fn named_leaves(name: &str, schema: &StructType, out: &mut Vec<String>) {
+    for field in schema {
+        let name = format!("{name}.{}", field.name);
+        match &field.data_type {
+            DataType::Struct(inner) => named_leaves(&name, inner, out),
+            _ => out.push(name),
+        }
     }
 }

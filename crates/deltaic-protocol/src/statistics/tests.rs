@@ -169,12 +169,21 @@ fn columns_are_the_first_leaves_or_the_named_ones() {
 #[test]
 fn lists_of_columns_are_read() {
     assert_eq!(
-        parse_column_list("a, b.c ,`x``,.y`.z").unwrap(),
+        crate::column_list::parse_column_list("a, b.c ,`x``,.y`.z").unwrap(),
         [vec!["a"], vec!["b", "c"], vec!["x`,.y", "z"]]
     );
-    for bad in ["a,", ",a", "a..b", "`a", "a`b`", "`a`b"] {
-        assert_eq!(parse_column_list(bad), None, "{bad}");
+    for bad in ["a,", ",a", "a..b", "`a", "a`b`", "`a`b", "a b", "a-b", "7"] {
+        assert_eq!(crate::column_list::parse_column_list(bad), None, "{bad}");
     }
+}
+
+/// The class of the refusal of a list, where `p` is a partition column.
+fn class_of(text: &str, schema: &StructType) -> String {
+    check_stats_columns(text, schema, &["p".into()])
+        .unwrap_err()
+        .class()
+        .unwrap_or("none")
+        .to_owned()
 }
 
 #[test]
@@ -183,22 +192,38 @@ fn columns_that_cannot_have_statistics_are_refused_by_class() {
         StructField::nullable("p", DataType::Long),
         StructField::nullable("a", DataType::Long),
         StructField::nullable("b", DataType::Binary),
+        StructField::nullable(
+            "s",
+            DataType::Struct(StructType::new([
+                StructField::nullable("x", DataType::Long),
+                StructField::nullable("b", DataType::Binary),
+            ])),
+        ),
     ]);
-    let class = |text: &str| {
-        check_stats_columns(text, &schema, &["p".into()])
-            .unwrap_err()
-            .class()
-            .unwrap_or("none")
-            .to_owned()
-    };
-    check_stats_columns("a", &schema, &[]).unwrap();
+    let class = |text: &str| class_of(text, &schema);
+    for good in ["", "A", "s", "s.x,a", "no list,", "s,s.x", "a,A"] {
+        check_stats_columns(good, &schema, &["p".into()]).unwrap();
+    }
     assert_eq!(class("nothing"), "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA");
     assert_eq!(
         class("p"),
         "DELTA_COLUMN_DATA_SKIPPING_NOT_SUPPORTED_PARTITIONED_COLUMN"
     );
     assert_eq!(class("b"), "DELTA_COLUMN_DATA_SKIPPING_NOT_SUPPORTED_TYPE");
-    assert_eq!(class("a,A"), "DELTA_DUPLICATE_DATA_SKIPPING_COLUMNS");
+    assert_eq!(
+        class("s.b"),
+        "DELTA_COLUMN_DATA_SKIPPING_NOT_SUPPORTED_TYPE"
+    );
+    assert_eq!(class("s.y"), "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA");
+    assert_eq!(class("a.y"), "DELTA_COLUMN_PATH_NOT_NESTED");
+    for twice in ["a,b,a", "a,a", "s,s"] {
+        let class = if twice.contains('b') {
+            "DELTA_COLUMN_DATA_SKIPPING_NOT_SUPPORTED_TYPE"
+        } else {
+            "DELTA_DUPLICATE_DATA_SKIPPING_COLUMNS"
+        };
+        assert_eq!(class_of(twice, &schema), class, "{twice}");
+    }
 }
 
 proptest! {
@@ -232,6 +257,6 @@ proptest! {
     #[test]
     fn no_text_panics(text in r#"[{}":,NaInfity\\-]{0,30}"#) {
         let _ = Statistics::from_json(&text);
-        let _ = parse_column_list(&text);
+        let _ = crate::column_list::parse_column_list(&text);
     }
 }

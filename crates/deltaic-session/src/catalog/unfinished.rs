@@ -32,6 +32,19 @@ impl Catalog {
         Ok(found.is_some_and(|found| found == name.parts().join(".")))
     }
 
+    /// Whether any work on a table of that name was begun here and has not ended.
+    pub fn has_works_on(&self, name: &ObjectName) -> Result<bool> {
+        let found: Option<i64> = self.read(|db| {
+            db.query_row(
+                "SELECT 1 FROM unfinished WHERE name = ?1 LIMIT 1",
+                [name.parts().join(".")],
+                |row| row.get(0),
+            )
+            .optional()
+        })?;
+        Ok(found.is_some())
+    }
+
     /// Forgets the works on tables of that name.
     pub fn end_works(&self, name: &ObjectName) -> Result<()> {
         self.write(|db| {

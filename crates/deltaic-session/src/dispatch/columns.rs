@@ -4,7 +4,7 @@ use deltaic_command::{ColumnChange, ColumnPosition, NewColumn};
 use deltaic_log::transaction::Transaction;
 use deltaic_maintenance::{alter, clustering, identity};
 use deltaic_protocol::error::{DeltaError, Result};
-use deltaic_protocol::schema::{DataType, StructField, StructType, metadata};
+use deltaic_protocol::schema::{StructField, metadata};
 use deltaic_sql::ast::{self, AlterColumn, ColumnDefinition, ColumnPath};
 
 use crate::analysis;
@@ -13,7 +13,7 @@ use crate::errors;
 use crate::resolve::{self, DeltaTable, Target};
 use crate::result::{SqlResult, Value};
 
-use super::properties;
+use super::{definitions, properties};
 
 /// `ADD COLUMNS`.
 pub(super) async fn add(
@@ -21,6 +21,7 @@ pub(super) async fn add(
     target: Target,
     definitions: &[ColumnDefinition],
 ) -> Result<SqlResult> {
+    definitions::defaults_of_added(cx, definitions)?;
     if definitions
         .iter()
         .any(|definition| definition.default.is_some())
@@ -58,6 +59,7 @@ pub(super) async fn replace(
     definitions: &[ColumnDefinition],
 ) -> Result<SqlResult> {
     let table = delta(target, "ALTER TABLE ... REPLACE COLUMNS")?;
+    definitions::defaults_of_replaced(cx, &table, definitions).await?;
     let columns: Vec<NewColumn> = definitions.iter().map(new_column).collect();
     let fresh = || uuid::Uuid::new_v4().to_string();
     properties::change(cx, &table, |state| {
@@ -107,13 +109,16 @@ pub(super) async fn alter(
     for change in changes {
         let path = path_of(&change.column);
         if let ast::ColumnChange::SetDefault(default) = &change.change {
-            // A default that has no value is refused before anything is written.
-            analysis::constant(cx, &default.expr).await?;
+            let snapshot = table.snapshot(cx).await?;
+            if let Some(field) = definitions::field_at(snapshot.schema(), &path) {
+                definitions::new_default(cx, &path, field, default)?;
+            }
         }
         let mut steps = steps(&change.change, &path)?;
         if let ast::ColumnChange::Change(definition) = &change.change {
             let snapshot = table.snapshot(cx).await?;
-            if type_at(snapshot.schema(), &path) != Some(&definition.data_type) {
+            let field = definitions::field_at(snapshot.schema(), &path);
+            if field.map(|field| &field.data_type) != Some(&definition.data_type) {
                 steps.insert(0, ColumnChange::Type(definition.data_type.clone()));
             }
         }
@@ -240,16 +245,6 @@ fn steps(change: &ast::ColumnChange, path: &[String]) -> Result<Vec<ColumnChange
             steps
         }
     })
-}
-
-/// The type of a column, structs being entered.
-fn type_at<'a>(schema: &'a StructType, path: &[String]) -> Option<&'a DataType> {
-    let (first, rest) = path.split_first()?;
-    match (&schema.field(first)?.data_type, rest.is_empty()) {
-        (found, true) => Some(found),
-        (DataType::Struct(inner), false) => type_at(inner, rest),
-        _ => None,
-    }
 }
 
 fn delta(target: Target, operation: &str) -> Result<DeltaTable> {

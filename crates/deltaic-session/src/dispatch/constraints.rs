@@ -17,6 +17,8 @@ use crate::errors;
 use crate::resolve::{self, DeltaTable, Target};
 use crate::result::{SqlResult, Value};
 
+use super::definitions;
+
 /// `ADD CONSTRAINT … CHECK`: refused if a row of the table violates it.
 pub(super) async fn add(
     cx: &Context,
@@ -30,8 +32,7 @@ pub(super) async fn add(
     };
     let snapshot = table.snapshot(cx).await?;
     let change = constraints::add_constraint(&TableState::of(&snapshot), name, &check.text)?;
-    let scope = table_scope(&snapshot, &table.qualifier);
-    analysis::condition(cx, &check.expr, &scope).await?;
+    definitions::added_constraint(cx, name, check, snapshot.schema()).await?;
     let violations = violations(cx, &table, &check.text).await?;
     if violations > 0 {
         return Err(DeltaError::new("DELTA_NEW_CHECK_CONSTRAINT_VIOLATION")
@@ -108,15 +109,6 @@ async fn violations(cx: &Context, table: &DeltaTable, condition: &str) -> Result
     match rows.first().and_then(|row| row.first()) {
         Some(Value::Long(count)) => Ok(*count),
         _ => Ok(0),
-    }
-}
-
-/// The columns of a table for conditions that stand in its metadata.
-pub(super) fn table_scope(snapshot: &Snapshot, qualifier: &[String]) -> TableScope {
-    TableScope {
-        schema: snapshot.schema().as_ref().clone(),
-        qualifier: qualifier.to_vec(),
-        alias: None,
     }
 }
 

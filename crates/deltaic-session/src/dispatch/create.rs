@@ -21,13 +21,13 @@ use crate::context::Context;
 use crate::errors;
 use crate::names;
 use crate::places::{self, NameLock};
-use crate::resolve::{self, Target};
+use crate::resolve;
 use crate::result::SqlResult;
 
 use super::new_table::{NewTable, store_record};
 use super::{
-    clone, columns, constraints, create_checks, create_parquet, nested_not_null, properties,
-    properties_of, show, table_properties_of,
+    clone, columns, constraints, create_checks, create_parquet, definitions, like, nested_not_null,
+    properties, properties_of, table_properties_of,
 };
 
 /// `CREATE TABLE` in all its forms.
@@ -49,6 +49,7 @@ pub(super) async fn create_table(cx: &Context, create: &CreateTable) -> Result<S
     if !create.constraints.is_empty() {
         return Err(no_constraints(cx, name.as_ref(), &parts));
     }
+    definitions::defaults_of_table(cx, create)?;
     let mut registered = false;
     let mut _lock = None;
     if let Some(name) = &name {
@@ -74,7 +75,10 @@ pub(super) async fn create_table(cx: &Context, create: &CreateTable) -> Result<S
     new.registered = registered;
     match new.provider {
         Provider::Delta => make_delta(cx, new).await,
-        Provider::Parquet => create_parquet::make(cx, new).await,
+        Provider::Parquet => {
+            definitions::no_delta_columns(&new)?;
+            create_parquet::make(cx, new).await
+        }
     }
 }
 
@@ -202,6 +206,7 @@ async fn describe(
         comment: create.comment.clone(),
         input: None,
         clone: None,
+        features: Vec::new(),
         reads: BTreeSet::new(),
         registered: false,
     };
@@ -249,30 +254,10 @@ async fn add_source(cx: &Context, create: &CreateTable, new: &mut NewTable) -> R
             new.schema = Some(schema);
         }
         CreateSource::Like(source) => {
-            let (target, _) = resolve::target(cx, source).await?;
-            new.schema = Some(show::schema_of(cx, &target).await?);
-            if let Target::Delta(table) = &target {
-                let snapshot = table.snapshot(cx).await?;
-                new.partition_by = snapshot.partition_columns().to_vec();
-                new.schema = Some(identity::without_marks(&without_mapping(snapshot.schema())));
-                if create.using.is_none() {
-                    new.provider = Provider::Delta;
-                }
-            }
+            like::describe(cx, source, create.using.is_some(), new).await?;
         }
     }
     Ok(())
-}
-
-/// A schema whose columns carry no ids of another table.
-fn without_mapping(schema: &StructType) -> StructType {
-    StructType::new(schema.fields.iter().map(|field| {
-        let mut field = field.clone();
-        field
-            .metadata
-            .retain(|key, _| !key.starts_with("delta.columnMapping."));
-        field
-    }))
 }
 
 fn schema_of(definitions: &[ColumnDefinition]) -> Result<StructType> {
@@ -358,20 +343,50 @@ async fn make_delta(cx: &Context, new: NewTable) -> Result<SqlResult> {
 async fn write_at(cx: &Context, new: &NewTable, existing: Option<Snapshot>) -> Result<()> {
     let replaces = matches!(new.mode, CreateMode::CreateOrReplace | CreateMode::Replace);
     match (&existing, replaces) {
+        (Some(_), false) if new.mode == CreateMode::CreateIfNotExists && new.name.is_none() => {
+            return Ok(());
+        }
         (Some(snapshot), false) => {
             if new.input.is_some() || new.clone.is_some() {
-                return Err(create_checks::not_empty(new));
+                return Err(create_checks::taken(new));
             }
             // The table is there already: the statement only gives it a name, if it says nothing else about it.
             create_checks::matches_existing(cx, new, snapshot)?;
             places::keep(&new.store).await?;
         }
         (None, _) if new.location.is_some() && places::holds_files(&new.store).await? => {
-            return Err(create_checks::not_empty(new));
+            return match made_since(cx, new).await? {
+                Some(winner) => Box::pin(write_at(cx, new, Some(winner))).await,
+                None => Err(create_checks::not_empty(new)),
+            };
         }
+        (None, false) => match write(cx, new, None).await {
+            // Another has made a table here first: a statement that would then have had nothing to write goes on as if it had
+            // come a moment later.
+            Err(error) if error.kind() == ErrorKind::Conflict && !needs_its_rows(new) => {
+                return match made_since(cx, new).await? {
+                    Some(winner) => Box::pin(write_at(cx, new, Some(winner))).await,
+                    None => Err(error),
+                };
+            }
+            written => written?,
+        },
         _ => write(cx, new, existing.as_ref()).await?,
     }
     register(cx, new)
+}
+
+/// Whether the statement fails where its rows are not those of the table.
+fn needs_its_rows(new: &NewTable) -> bool {
+    let has_rows = new.input.is_some() || new.clone.is_some();
+    has_rows && !(new.mode == CreateMode::CreateIfNotExists && new.name.is_none())
+}
+
+/// The table that has come to be at the place since the statement looked for one.
+async fn made_since(cx: &Context, new: &NewTable) -> Result<Option<Snapshot>> {
+    cx.unpin(&new.store);
+    cx.session.cache().forget(&new.store.root().to_string());
+    cx.snapshot(&new.store).await
 }
 
 /// A managed table under a new name.
@@ -443,19 +458,22 @@ async fn write_rows(
     let schema = create_checks::writable_schema(new)?;
     let schema = nested_not_null::checked(schema, nested_not_null::allowed(cx))?;
     create_checks::no_clustering_feature(new)?;
+    definitions::generated(cx, &schema, None).await?;
     create_checks::defaults(new, &schema, existing)?;
     let defaults = cx.conf.table_defaults();
     let defaults: Vec<(String, &str)> = defaults
         .iter()
         .map(|(key, value)| (format!("delta.{key}"), value.as_str()))
         .collect();
-    let changes = PropertyChanges::for_create(
+    let mut changes = PropertyChanges::for_create(
         defaults.iter().map(|(key, value)| (key.as_str(), *value)),
         new.properties
             .iter()
             .map(|(key, value)| (key.as_str(), value.as_str())),
         &properties::rules(cx),
     )?;
+    changes.protocol.features.extend(&new.features);
+    definitions::constraints_of_table(cx, &schema, &changes.stored).await?;
     let checks = constraints::checks_of(cx, &schema, &changes.stored).await?;
     let kind = match (new.mode, existing) {
         (CreateMode::Replace, _) => CreateKind::Replace,
@@ -477,8 +495,15 @@ async fn write_rows(
     };
     let commit = cx.commit_context(Some(new.display.clone()));
     let state = cx.session.engine().state();
-    let writer = cx.write_context(&state, &commit);
+    let selects = request.input.is_some();
+    let writer = match selects {
+        true => cx.repeatable_write_context(&state, &commit)?,
+        false => cx.write_context(&state, &commit),
+    };
     let report = write_table(&writer, &new.store, existing, request).await?;
+    if selects {
+        cx.repeatable_write_is_done();
+    }
     Ok(report.commit)
 }
 

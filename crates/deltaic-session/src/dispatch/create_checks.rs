@@ -107,7 +107,8 @@ pub(super) fn defaults(
     let named = new
         .properties
         .iter()
-        .any(|(key, _)| key.eq_ignore_ascii_case(&format!("delta.feature.{FEATURE}")));
+        .any(|(key, _)| key.eq_ignore_ascii_case(&format!("delta.feature.{FEATURE}")))
+        || new.features.iter().any(|feature| feature.name == FEATURE);
     let there = existing.is_some_and(|found| found.protocol().supports(FEATURE));
     let wanted = schema
         .fields
@@ -140,6 +141,17 @@ pub(super) fn not_empty(new: &NewTable) -> DeltaError {
         .param("tableId", table_id(new))
         .param("tableLocation", new.store.root())
         .with_path(new.store.root().to_string())
+}
+
+/// A table is at the place already, and the statement brings rows of its own. One that names the table by its path means that
+/// very table; another finds no empty place for a new one.
+pub(super) fn taken(new: &NewTable) -> DeltaError {
+    match &new.name {
+        None if new.input.is_some() => {
+            crate::errors::already_exists("delta", new.location.as_deref().unwrap_or_default())
+        }
+        _ => not_empty(new),
+    }
 }
 
 /// `` `schema`.`table` `` as Spark prints a table identifier.

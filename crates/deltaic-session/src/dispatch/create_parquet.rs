@@ -153,6 +153,8 @@ pub(super) async fn insert(
         id: String::new(),
         profile: cx.profile(),
         widen: false,
+        grows: false,
+        widening: None,
     };
     let shaped = match insert_rows::shape(cx, insert, &destination).await {
         Ok(shaped) => shaped,

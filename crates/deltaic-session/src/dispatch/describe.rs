@@ -11,6 +11,7 @@ use deltaic_sql::ast::{DescribeFunction, DescribeTable, Query};
 
 use crate::analysis;
 use crate::catalog::{ObjectKind, ViewRecord};
+use crate::conf::SessionConf;
 use crate::context::Context;
 use crate::errors;
 use crate::resolve::{self, DeltaTable, ParquetTable, Target};
@@ -155,9 +156,13 @@ fn delta_details(rows: &mut Vec<Row>, table: &DeltaTable, snapshot: &Snapshot) {
     rows.push(line("Provider", "delta"));
     let pairs: Vec<String> = properties::show(&TableState::of(snapshot))
         .into_iter()
-        .map(|(key, value)| format!("{key}={value}"))
+        .map(|(key, value)| property(&key, &value))
         .collect();
     rows.push(line("Table Properties", format!("[{}]", pairs.join(","))));
+}
+
+fn property(key: &str, value: &str) -> String {
+    format!("{key}={}", SessionConf::shown_property(key, value))
 }
 
 fn created(cx: &Context, created_ms: i64) -> String {
@@ -190,7 +195,7 @@ fn parquet_details(cx: &Context, rows: &mut Vec<Row>, table: &ParquetTable) {
         let pairs: Vec<String> = record
             .properties
             .iter()
-            .map(|(key, value)| format!("{key}={value}"))
+            .map(|(key, value)| property(key, value))
             .collect();
         rows.push(line("Table Properties", format!("[{}]", pairs.join(", "))));
     }

@@ -15,12 +15,13 @@ use crate::errors;
 use crate::resolve::{self, DeltaTable, Target};
 use crate::result::{SqlResult, Value};
 
-use super::constraints;
+use super::{constraints, through_view};
 
 /// `DELETE`.
 pub(super) async fn delete(cx: &Context, delete: &Delete) -> Result<SqlResult> {
-    let (table, snapshot) = changeable(cx, &delete.table, "DELETE").await?;
-    let scope = scope_of(&table, &snapshot, delete.alias.as_ref());
+    let target = changeable(cx, &delete.table, "DELETE").await?;
+    let scope = scope_of(&target, delete.alias.as_ref());
+    let (table, snapshot) = (target.table, target.snapshot);
     let mut request = deltaic_datafusion::Delete {
         qualifier: None::<TableReference>,
         ..Default::default()
@@ -34,15 +35,16 @@ pub(super) async fn delete(cx: &Context, delete: &Delete) -> Result<SqlResult> {
     }
     let commit = cx.commit_context(Some(table.display()));
     let state = cx.session.engine().state();
-    let writer = cx.write_context(&state, &commit);
+    let writer = cx.repeatable_write_context(&state, &commit)?;
     let report = deltaic_datafusion::delete(&writer, &snapshot, request).await?;
     affected(cx, &report)
 }
 
 /// `UPDATE`.
 pub(super) async fn update(cx: &Context, update: &Update) -> Result<SqlResult> {
-    let (table, snapshot) = changeable(cx, &update.table, "UPDATE").await?;
-    let scope = scope_of(&table, &snapshot, update.alias.as_ref());
+    let target = changeable(cx, &update.table, "UPDATE").await?;
+    let scope = scope_of(&target, update.alias.as_ref());
+    let (table, snapshot) = (target.table, target.snapshot);
     let mut request = deltaic_datafusion::Update {
         qualifier: None::<TableReference>,
         ..Default::default()
@@ -66,7 +68,7 @@ pub(super) async fn update(cx: &Context, update: &Update) -> Result<SqlResult> {
     request.checks = constraints::checks(cx, &snapshot).await?;
     let commit = cx.commit_context(Some(table.display()));
     let state = cx.session.engine().state();
-    let writer = cx.write_context(&state, &commit);
+    let writer = cx.repeatable_write_context(&state, &commit)?;
     let report = deltaic_datafusion::update(&writer, &snapshot, request).await?;
     affected(cx, &report)
 }
@@ -122,13 +124,24 @@ pub(super) async fn truncate(cx: &Context, truncate: &Truncate) -> Result<SqlRes
 }
 
 /// The Delta table of a statement that changes rows.
-async fn changeable(cx: &Context, name: &Name, operation: &str) -> Result<(DeltaTable, Snapshot)> {
+struct Changeable {
+    table: DeltaTable,
+    snapshot: Snapshot,
+    /// Names in front of a column: the table's, or those of the view that the statement names.
+    qualifier: Vec<String>,
+}
+
+async fn changeable(cx: &Context, name: &Name, operation: &str) -> Result<Changeable> {
     let (target, parts) = resolve::target(cx, name).await?;
     match target {
         Target::Delta(table) if table.travel.is_some() => Err(errors::not_found(&parts)),
         Target::Delta(table) => {
             let snapshot = table.snapshot(cx).await?;
-            Ok((*table, snapshot))
+            Ok(Changeable {
+                qualifier: table.qualifier.clone(),
+                table: *table,
+                snapshot,
+            })
         }
         Target::Parquet(table) => Err(DeltaError::new("UNSUPPORTED_FEATURE.TABLE_OPERATION")
             .param("tableName", errors::quoted(&table.qualifier))
@@ -141,19 +154,30 @@ async fn changeable(cx: &Context, name: &Name, operation: &str) -> Result<(Delta
                     operation
                 },
             )),
-        Target::View(view) => Err(DeltaError::new("DELTA_UNSUPPORTED_SOURCE")
-            .param("operation", operation)
-            .param(
-                "plan",
-                format!(
-                    "Some(View ({}))",
-                    errors::quoted(&resolve::view_qualifier(&view))
-                ),
-            )),
+        Target::View(view) => match through_view::table_of(cx, &view).await? {
+            Some(table) => {
+                let snapshot = table.snapshot(cx).await?;
+                Ok(Changeable {
+                    qualifier: resolve::view_qualifier(&view),
+                    table,
+                    snapshot,
+                })
+            }
+            None => Err(DeltaError::new("DELTA_UNSUPPORTED_SOURCE")
+                .param("operation", operation)
+                .param(
+                    "plan",
+                    format!(
+                        "Some(View ({}))",
+                        errors::quoted(&resolve::view_qualifier(&view))
+                    ),
+                )),
+        },
     }
 }
 
-fn scope_of(table: &DeltaTable, snapshot: &Snapshot, alias: Option<&Ident>) -> TableScope {
+fn scope_of(target: &Changeable, alias: Option<&Ident>) -> TableScope {
+    let snapshot = &target.snapshot;
     // Rows that are read do not vouch for what a type says of NULL inside of it; what is written is checked by itself.
     let mut schema = snapshot.schema().as_ref().clone();
     for (field, relaxed) in schema
@@ -165,7 +189,7 @@ fn scope_of(table: &DeltaTable, snapshot: &Snapshot, alias: Option<&Ident>) -> T
     }
     TableScope {
         schema,
-        qualifier: table.qualifier.clone(),
+        qualifier: target.qualifier.clone(),
         alias: alias.map(|alias| alias.value.clone()),
     }
 }
@@ -174,10 +198,16 @@ fn affected(cx: &Context, report: &DmlReport) -> Result<SqlResult> {
     if let Some(result) = &report.commit {
         cx.committed(result);
     }
+    cx.repeatable_write_is_done();
     let rows = i64::try_from(report.affected_rows).unwrap_or(i64::MAX);
+    // What was done before answers no count.
+    let answer: &[Vec<Value>] = match report.already_done {
+        true => &[],
+        false => &[vec![Value::Long(rows)]],
+    };
     SqlResult::from_rows(
         StructType::new([StructField::nullable("num_affected_rows", DataType::Long)]),
-        &[vec![Value::Long(rows)]],
+        answer,
     )
 }
 

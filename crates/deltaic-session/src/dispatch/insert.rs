@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::errors;
 use crate::resolve::{self, DeltaTable, Target};
 use crate::result::SqlResult;
+use crate::writes;
 
 use super::insert_rows::{self, Destination};
 use super::{constraints, create_parquet, replace_using};
@@ -47,6 +48,11 @@ async fn into_delta(cx: &Context, insert: &Insert, table: &DeltaTable) -> Result
         id: snapshot.metadata().id.clone(),
         profile: cx.profile(),
         widen,
+        grows: true,
+        widening: match widen && snapshot.config().type_widening_enabled()? {
+            true => writes::widening(&cx.conf),
+            false => None,
+        },
     };
     let shaped = insert_rows::shape(cx, insert, &destination).await?;
     let schema = shaped
@@ -60,7 +66,7 @@ async fn into_delta(cx: &Context, insert: &Insert, table: &DeltaTable) -> Result
     };
     let commit = cx.commit_context(Some(table.display()));
     let state = cx.session.engine().state();
-    let writer = cx.write_context(&state, &commit);
+    let writer = cx.repeatable_write_context(&state, &commit)?;
     let report = match scope_of(cx, insert, &destination).await? {
         None => {
             let reads_target = shaped.reads.contains(&snapshot.store().root().to_string());
@@ -84,6 +90,7 @@ async fn into_delta(cx: &Context, insert: &Insert, table: &DeltaTable) -> Result
         }
     };
     cx.committed(&report.commit);
+    cx.repeatable_write_is_done();
     Ok(SqlResult::empty())
 }
 

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use datafusion::logical_expr::LogicalPlan;
-use deltaic_analyzer::InsertTarget;
+use deltaic_analyzer::{InsertTarget, Widening};
 use deltaic_command::Profile;
 use deltaic_datafusion::{IdentityColumn, fill_identities};
+use deltaic_maintenance::alter::evolve;
 use deltaic_maintenance::identity;
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::schema::{StructField, StructType};
@@ -25,6 +26,10 @@ pub(crate) struct Destination {
     pub(crate) profile: Profile,
     /// New columns of the source may become columns of the table.
     pub(crate) widen: bool,
+    /// Structs of the source may have fields that the table lacks, to be added or refused.
+    pub(crate) grows: bool,
+    /// Which types its columns may grow to.
+    pub(crate) widening: Option<Widening>,
 }
 
 /// Rows that fit the table.
@@ -47,6 +52,8 @@ pub(crate) async fn shape(cx: &Context, insert: &Insert, to: &Destination) -> Re
         columns: &insert.columns,
         by_name: insert.by_name,
         partition: &insert.partition,
+        grows: to.grows,
+        widening: to.widening,
     };
     let (planned, given) = analysis::insert(cx, &insert.source, &target).await?;
     refuse_identities(&to.schema, &given)?;
@@ -55,10 +62,19 @@ pub(crate) async fn shape(cx: &Context, insert: &Insert, to: &Destination) -> Re
         .fields
         .get(to.schema.fields.len()..)
         .unwrap_or_default();
-    let schema = if extra.is_empty() {
-        None
-    } else {
-        Some(grown(to, extra)?)
+    let known = planned
+        .schema
+        .fields
+        .get(..to.schema.fields.len())
+        .unwrap_or_default();
+    let given_types = known.iter().map(|field| &field.data_type);
+    let evolved = evolve::with_types(&to.schema, given_types);
+    let schema = match (extra, evolved) {
+        ([], None) => None,
+        (extra, evolved) => {
+            let schema = evolved.unwrap_or_else(|| to.schema.clone());
+            Some(grown(to, schema, extra)?)
+        }
     };
     let (plan, identities) = fill_identities(planned.plan, &to.schema, &given)?;
     Ok(Shaped {
@@ -103,8 +119,7 @@ fn check_partition_clause(insert: &Insert, to: &Destination) -> Result<()> {
 }
 
 /// The schema with columns that the source has more, or the refusal to add them.
-fn grown(to: &Destination, extra: &[StructField]) -> Result<StructType> {
-    let mut wider = to.schema.clone();
+fn grown(to: &Destination, mut wider: StructType, extra: &[StructField]) -> Result<StructType> {
     wider.fields.extend(
         extra
             .iter()

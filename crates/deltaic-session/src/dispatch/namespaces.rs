@@ -9,8 +9,11 @@ use deltaic_sql::ast::{
     Drop, Name, ShowCatalogs, ShowSchemas, Use,
 };
 
+use deltaic_storage::TableRoot;
+
 use crate::analysis;
 use crate::catalog::{DropSchema, SchemaName, SchemaRecord};
+use crate::conf::SessionConf;
 use crate::context::{Context, schema_name};
 use crate::errors;
 use crate::names;
@@ -55,7 +58,12 @@ pub(super) async fn use_namespace(cx: &Context, target: &Use) -> Result<SqlResul
 pub(super) async fn create_schema(cx: &Context, create: &CreateSchema) -> Result<SqlResult> {
     let name = cx.schema(&create.name).await?;
     let location = match &create.location {
-        Some(expr) => Some(analysis::location(cx, expr).await?),
+        Some(expr) => {
+            let location = analysis::location(cx, expr).await?;
+            // One that no table can be at, or that has credentials in it, is not kept.
+            TableRoot::parse(&location)?;
+            Some(location)
+        }
         None => None,
     };
     names::check(&name.schema)?;
@@ -319,7 +327,7 @@ fn pairs_text(properties: &BTreeMap<String, String>) -> String {
     }
     let pairs: Vec<String> = properties
         .iter()
-        .map(|(key, value)| format!("({key},{value})"))
+        .map(|(key, value)| format!("({key},{})", SessionConf::shown_property(key, value)))
         .collect();
     format!("({})", pairs.join(", "))
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use datafusion::logical_expr::LogicalPlan;
 use deltaic_maintenance::clone::CloneSource;
 use deltaic_protocol::error::Result;
+use deltaic_protocol::feature::TableFeature;
 use deltaic_protocol::schema::StructType;
 use deltaic_sql::ast::CreateMode;
 use deltaic_storage::TableStore;
@@ -29,6 +30,8 @@ pub(super) struct NewTable {
     /// `None` without CLUSTER BY.
     pub(super) cluster_by: Option<Vec<Vec<String>>>,
     pub(super) properties: Vec<(String, String)>,
+    /// Table features that it has beside those that its properties ask for.
+    pub(super) features: Vec<&'static TableFeature>,
     pub(super) comment: Option<String>,
     pub(super) input: Option<LogicalPlan>,
     /// The table that this one is a clone of.

@@ -14,7 +14,7 @@ use crate::errors;
 use crate::resolve::{self, DeltaTable, Target};
 use crate::result::SqlResult;
 
-use super::{features, nested_not_null};
+use super::{definitions, features, nested_not_null};
 
 /// What the session allows among properties.
 pub(super) fn rules(cx: &Context) -> PropertyRules {
@@ -187,6 +187,7 @@ pub(super) async fn change(
     if decided.metadata.schema_string != snapshot.metadata().schema_string {
         let schema = decided.metadata.schema()?;
         let schema = nested_not_null::checked(schema, nested_not_null::allowed(cx))?;
+        definitions::generated(cx, &schema, Some(snapshot.schema())).await?;
         decided.metadata.schema_string = schema.to_json();
     }
     let result = alter::commit(

@@ -11,6 +11,7 @@ use deltaic_sql::ast::{
 };
 
 use crate::catalog::{ObjectKind, TableRecord};
+use crate::conf::SessionConf;
 use crate::context::Context;
 use crate::errors;
 use crate::partitions;
@@ -83,6 +84,13 @@ pub(super) async fn properties(cx: &Context, show: &ShowTblProperties) -> Result
             (rows, resolve::view_qualifier(view).join("."))
         }
     };
+    let rows: Vec<(String, String)> = rows
+        .into_iter()
+        .map(|(key, value)| {
+            let value = SessionConf::shown_property(&key, &value);
+            (key, value)
+        })
+        .collect();
     let rows = match &show.key {
         None => rows,
         Some(key) => {
@@ -224,7 +232,10 @@ fn statement_text(table: &TableText<'_>) -> String {
         let pairs: Vec<String> = table
             .properties
             .iter()
-            .map(|(key, value)| format!("'{}' = '{}'", escaped(key), escaped(value)))
+            .map(|(key, value)| {
+                let value = SessionConf::shown_property(key, value);
+                format!("'{}' = '{}'", escaped(key), escaped(&value))
+            })
             .collect();
         out.push_str(&format!("TBLPROPERTIES (\n  {})\n", pairs.join(",\n  ")));
     }

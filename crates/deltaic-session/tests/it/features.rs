@@ -1,8 +1,9 @@
 //! Features of tables through statements: DROP FEATURE, row tracking, identity columns, clustering, REPLACE COLUMNS.
 
+use deltaic_protocol::deletion_vector::{DeletionVector, DeletionVectorDescriptor};
 use serde_json::json;
 
-use crate::helpers::Warehouse;
+use crate::helpers::{Warehouse, run};
 
 #[tokio::test]
 async fn a_dropped_feature_leaves_the_rows() {
@@ -429,5 +430,76 @@ async fn an_update_with_values_that_vary_tells_the_feed_what_the_tracked_rows_go
             ))
             .await;
         assert_eq!(before, json!([[2, 2.0], [3, 3.0], [4, null]]), "{name}");
+    }
+}
+
+/// A session that was there before the classic checkpoints still reads its version from the V2 one below them.
+#[tokio::test]
+async fn v2_checkpoints_are_left_behind_by_a_session_that_stands_on_one() {
+    let w = Warehouse::new();
+    w.all(&[
+        "CREATE TABLE t (a BIGINT) TBLPROPERTIES ('delta.checkpointInterval' = '2', 'delta.checkpointPolicy' = 'v2')",
+        "INSERT INTO t VALUES (1)",
+        "INSERT INTO t VALUES (2)",
+    ])
+    .await;
+    let session = crate::helpers::open(w.folder.path());
+    run(&session, "ALTER TABLE t DROP FEATURE v2Checkpoint").await;
+    let fresh = crate::helpers::open(w.folder.path());
+    let rows = run(&fresh, "SELECT a FROM t ORDER BY a").await;
+    assert_eq!(rows.to_json_pipe()["rows"], json!([[1], [2]]));
+    assert_eq!(
+        w.class("ALTER TABLE t DROP FEATURE v2Checkpoint").await,
+        "DELTA_FEATURE_DROP_FEATURE_NOT_PRESENT"
+    );
+}
+
+/// A log whose deletion vector does not fit its file: rows are read as the vector tells, and nothing is deleted on the strength of
+/// numbers that are wrong.
+#[tokio::test]
+async fn a_deletion_vector_that_does_not_fit_its_file_takes_no_other_row_with_it() {
+    for (deleted, class) in [
+        (
+            vec![3, 4, 7, 11, 18, 29],
+            "DELTA_DELETION_VECTOR_CARDINALITY_MISMATCH",
+        ),
+        (vec![29], "DELTA_DELETION_VECTOR_INVALID_ROW_INDEX"),
+        (vec![2], "DELTA_DELETION_VECTOR_INVALID_ROW_INDEX"),
+    ] {
+        let w = Warehouse::new();
+        w.all(&[
+            "CREATE TABLE t (id BIGINT) TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')",
+            "INSERT INTO t SELECT id FROM range(2)",
+        ])
+        .await;
+        let log = w.folder.path().join("t/_delta_log");
+        let text = std::fs::read_to_string(log.join(format!("{:020}.json", 1))).unwrap();
+        let line = text.lines().find(|line| line.contains("\"add\"")).unwrap();
+        let mut action: serde_json::Value = serde_json::from_str(line).unwrap();
+        let vector = DeletionVector {
+            rows: deleted.iter().copied().collect(),
+        };
+        action["add"]["deletionVector"] =
+            serde_json::to_value(DeletionVectorDescriptor::inline(&vector)).unwrap();
+        let remove = json!({"remove": {"path": action["add"]["path"], "deletionTimestamp": 1, "dataChange": true}});
+        std::fs::write(
+            log.join(format!("{:020}.json", 2)),
+            format!("{remove}\n{action}\n"),
+        )
+        .unwrap();
+        let rows = || w.rows("SELECT id FROM t ORDER BY id");
+        assert_eq!(rows().await, json!([[0], [1]]));
+        for statement in [
+            "DELETE FROM t WHERE id = 0",
+            "UPDATE t SET id = 7 WHERE id = 1",
+        ] {
+            assert_eq!(w.class(statement).await, class, "{deleted:?} {statement}");
+        }
+        assert_eq!(rows().await, json!([[0], [1]]));
+        if deleted.len() > 2 {
+            let counted = w.rows("SELECT count(*), max(id) FROM t").await;
+            assert_eq!(counted, json!([[2, 1]]));
+            assert_eq!(w.rows("SELECT count(*) FROM t").await, json!([[2]]));
+        }
     }
 }

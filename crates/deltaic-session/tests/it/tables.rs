@@ -574,6 +574,32 @@ async fn a_column_partitions_once() {
 }
 
 #[tokio::test]
+async fn a_marker_that_its_writer_died_over_does_not_keep_the_name() {
+    let w = Warehouse::new();
+    let place = w.folder.path().join("t");
+    w.ok("CREATE TABLE other (id INT)").await;
+    // Without a work of this catalog it may be another's, who is writing it just now.
+    std::fs::create_dir_all(&place).unwrap();
+    std::fs::write(place.join(".creating.deltaic"), "").unwrap();
+    let class = "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION";
+    assert_eq!(w.class("CREATE TABLE t AS SELECT 1 AS id").await, class);
+    // With something beside it, that may be somebody's table.
+    w.marker("t");
+    std::fs::write(place.join("part-0.parquet"), "rows").unwrap();
+    assert_eq!(w.class("CREATE TABLE t AS SELECT 1 AS id").await, class);
+    assert!(w.has("t/part-0.parquet"));
+    std::fs::remove_file(place.join("part-0.parquet")).unwrap();
+    w.ok("CREATE TABLE t AS SELECT 1 AS id").await;
+    assert_eq!(w.rows("SELECT * FROM t").await, json!([[1]]));
+    // Where a table is moved to.
+    std::fs::create_dir_all(w.folder.path().join("v")).unwrap();
+    std::fs::write(w.folder.path().join("v/.creating.deltaic"), "{\"wo").unwrap();
+    w.marker("v");
+    w.ok("ALTER TABLE t RENAME TO v").await;
+    assert_eq!(w.rows("SELECT * FROM v").await, json!([[1]]));
+}
+
+#[tokio::test]
 async fn a_clone_takes_up_what_a_dead_one_left() {
     let w = Warehouse::new();
     w.all(&[

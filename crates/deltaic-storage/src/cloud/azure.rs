@@ -9,10 +9,11 @@ use object_store::ObjectStore;
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use url::Url;
 
+use super::credentials::InTime;
 use super::limits::Limits;
 use super::options::{self, Client};
 use super::plain::{Signing, deleting};
-use super::settings::{Settings, invalid, is_true};
+use super::settings::{Settings, check_address, invalid, is_true};
 use super::wire::Connector;
 use crate::root::Bucket;
 
@@ -35,9 +36,16 @@ pub(super) fn open(place: &Bucket, settings: &Settings) -> Result<(Arc<dyn Objec
     let service = service(&builder);
     let anonymous = is_on(&builder, AzureConfigKey::SkipSignature);
     let account = builder.get_config_value(&AzureConfigKey::AccountName);
-    let store = builder
-        .build()
-        .map_err(|error| options::refused(&url, settings, error))?;
+    let refused = |error| options::refused(&url, settings, error);
+    let fetches = fetches(&builder);
+    let mut store = builder.clone().build().map_err(refused)?;
+    if fetches {
+        let in_time = InTime::new(Arc::clone(store.credentials()), limits.patience / 2);
+        store = builder
+            .with_credentials(Arc::new(in_time))
+            .build()
+            .map_err(refused)?;
+    }
     let store = Arc::new(store);
     let (Some(service), Some(account)) = (service, account) else {
         // An emulator at an address of its own, which takes batches.
@@ -51,6 +59,37 @@ pub(super) fn open(place: &Bucket, settings: &Settings) -> Result<(Arc<dyn Objec
         anonymous,
     };
     Ok((deleting(&connector, limits, place.fabric, signing), limits))
+}
+
+/// Whether credentials come from elsewhere: no key, signature or token is given.
+fn fetches(builder: &MicrosoftAzureBuilder) -> bool {
+    let given = [
+        AzureConfigKey::AccessKey,
+        AzureConfigKey::SasKey,
+        AzureConfigKey::Token,
+    ];
+    !given
+        .iter()
+        .any(|key| builder.get_config_value(key).is_some())
+        && !is_on(builder, AzureConfigKey::SkipSignature)
+        && !is_on(builder, AzureConfigKey::UseEmulator)
+}
+
+/// The account of locations that name a container alone.
+///
+/// # Errors
+/// A connection string that cannot be read.
+pub(super) fn account(settings: &Settings) -> Result<Option<String>> {
+    let anywhere = Bucket {
+        container: String::new(),
+        account: None,
+        fabric: false,
+        region: None,
+        endpoint: None,
+    };
+    let named = pairs("abfss://", &anywhere, settings)?.into_iter().rev();
+    let mut accounts = named.filter(|(key, _)| *key == AzureConfigKey::AccountName);
+    Ok(accounts.next().map(|(_, account)| account))
 }
 
 /// A client's builder with all that location and settings name.
@@ -67,6 +106,7 @@ fn builder(
             AzureConfigKey::ContainerName => {}
             key => {
                 if key == AzureConfigKey::Endpoint {
+                    check_address(url, "azure_storage_endpoint", &value)?;
                     client.meet(url, settings, "azure", &value)?;
                 }
                 builder = builder.with_config(key, value);
@@ -270,6 +310,8 @@ fn connection(place: &str, text: &str, account: Option<&str>) -> Result<Pairs> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use deltaic_protocol::error::ErrorKind;
+
     use super::super::settings::of as settings;
     use super::*;
 
@@ -396,5 +438,27 @@ mod tests {
             let found = service(&builder).unwrap().to_string();
             assert_eq!(found.trim_end_matches('/'), wanted);
         }
+    }
+
+    #[test]
+    fn values_that_no_request_can_carry_are_refused_by_name() {
+        let token = ("azure_storage_token", "token");
+        for (name, value) in [
+            ("azure_storage_token", "SECRET\nVALUE"),
+            (
+                "fs.azure.account.oauth2.client.secret",
+                "SECRET\tVALUE\n\u{7}x",
+            ),
+            ("azure_storage_endpoint", "not a SECRET url"),
+            ("azure_storage_endpoint", "http://localhost:99999999"),
+        ] {
+            let error = open(&container(None), &settings(&[token, (name, value)], &[]));
+            let error = error.err().unwrap();
+            assert_eq!(error.kind(), ErrorKind::Analysis, "{error}");
+            assert!(error.text().contains(name), "{error}");
+            assert!(!error.to_string().contains("SECRET"), "{error}");
+        }
+        let environment = [("AZURE_STORAGE_TOKEN", "token\n")];
+        assert!(open(&container(None), &settings(&[], &environment)).is_ok());
     }
 }

@@ -3,6 +3,8 @@
 use deltaic_protocol::error::{DeltaError, ErrorKind};
 use object_store::Error;
 
+use super::credentials::{NoCredentials, no_credentials};
+use super::profile::unfetched;
 use super::secrets::without_secrets;
 use super::wire::{Refusal, refusal};
 use crate::error::not_found;
@@ -20,6 +22,15 @@ pub(super) fn is_final(error: &Error) -> bool {
             | Error::Unauthenticated { .. }
             | Error::UnknownConfigurationKey { .. }
     ) || refusal(error).is_some()
+}
+
+/// What a server without conditional puts answers to one.
+pub(super) fn lacks_condition(error: &Error) -> Option<String> {
+    match (error, refusal(error)) {
+        (_, Some(refusal)) if refusal.status == 501 => Some(refusal.to_string()),
+        (Error::NotImplemented { .. }, _) => Some(error.to_string()),
+        _ => None,
+    }
 }
 
 /// Names of S3's refusals that mean another region's bucket.
@@ -50,10 +61,7 @@ fn is_unknown(code: &str, message: &str) -> bool {
 fn of_refusal(refusal: &Refusal) -> (&'static str, &'static str) {
     let code = refusal.code.as_str();
     match refusal.status {
-        _ if EXPIRED.contains(&code) => (
-            DENIED,
-            "the token has expired or is of another place: get a new one and run the statement again",
-        ),
+        _ if EXPIRED.contains(&code) => (DENIED, EXPIRED_HINT),
         300..=399 => (IO, REGION_HINT),
         _ if REGION.contains(&code) => (IO, REGION_HINT),
         401 | 403 if is_unknown(code, &refusal.message) => (DENIED, WRONG_HINT),
@@ -70,6 +78,20 @@ fn of_refusal(refusal: &Refusal) -> (&'static str, &'static str) {
     }
 }
 
+const EXPIRED_HINT: &str =
+    "the token has expired or is of another place: get a new one and run the statement again";
+const UNFETCHED_HINT: &str = "there are no credentials from where the options say to get them: check the profile, role, file \
+                              or program that is to give them, that its login has not expired, and that its service answers";
+/// Texts of credentials that object_store could not get.
+const UNFETCHED: &[&str] = &[
+    "Error performing token request",
+    "Failed to read token file",
+    "az account get-access-token",
+    "Error reading federated token file",
+];
+const SILENT_HINT: &str = "check that the endpoint answers, and run the statement again; nothing was committed that DESCRIBE \
+                           HISTORY does not show; the option retry_timeout says how long to go on asking";
+
 const MISSING: &str = "java.io.FileNotFoundException";
 const BUCKET_HINT: &str =
     "check the name of the bucket or container, and that the endpoint and region are its own";
@@ -84,6 +106,12 @@ const DENIALS: &[&str] = &[
     "AuthorizationFailure",
 ];
 const WRONG_HINT: &str = "the credentials are not accepted: check account or access key, secret, token, and this machine's clock";
+const NO_CONDITION_HINT: &str = "the store has no put with If-None-Match, without which one commit could replace another: set \
+                                 S3_LOCKING_PROVIDER=dynamodb to commit through a DynamoDB table, or use a store that has it";
+const LATE_HINT: &str = "see why the profile's credential_process, the role or the identity server takes so long; the option \
+                         retry_timeout says how long to wait";
+const UNSENDABLE_HINT: &str = "see what the profile's credential_process, the role or the identity server gives out: keys and \
+                               tokens are one line of text";
 const METADATA: &str = "169.254.169.254";
 const NO_CREDENTIALS: &str = "no credentials were given, and this machine has none of its own: set aws_access_key_id and \
                               aws_secret_access_key, aws_profile, or azure_storage_account_key and its kind, as options or as \
@@ -92,8 +120,14 @@ const REGION_HINT: &str = "the bucket is in another region: set aws_region, and 
 
 /// The error of an operation on a place.
 pub(super) fn to_delta(operation: &str, place: &str, error: &Error) -> DeltaError {
-    let text = without_secrets(&with_cause(error));
+    let text = match unfetched(error) {
+        Some(why) => format!("no credentials from {}", without_secrets(&why.to_string())),
+        None => without_secrets(&with_cause(error)),
+    };
     let (java, hint) = match error {
+        _ if unfetched(error).is_some() || UNFETCHED.iter().any(|what| text.contains(what)) => {
+            (DENIED, UNFETCHED_HINT)
+        }
         // Where machines in a cloud get credentials from; the last resort.
         _ if text.contains(METADATA) || text.contains("/metadata/identity/") => {
             (DENIED, NO_CREDENTIALS)
@@ -108,10 +142,26 @@ pub(super) fn to_delta(operation: &str, place: &str, error: &Error) -> DeltaErro
             .with_path(place)
             .with_hint(BUCKET_HINT);
         }
+        _ if operation == "create" && lacks_condition(error).is_some() => {
+            return DeltaError::unclassed(
+                "java.lang.UnsupportedOperationException",
+                format!("Failed to {operation} {place}: {text}"),
+            )
+            .with_kind(ErrorKind::Unsupported)
+            .with_path(place)
+            .with_hint(NO_CONDITION_HINT);
+        }
         Error::NotFound { .. } => return not_found(place).with_hint(BUCKET_HINT),
+        Error::PermissionDenied { .. } | Error::Unauthenticated { .. } if is_expired(&text) => {
+            (DENIED, EXPIRED_HINT)
+        }
         Error::PermissionDenied { .. } if is_unknown(&text, &text) => (DENIED, WRONG_HINT),
         Error::PermissionDenied { .. } => (DENIED, DENIED_HINT),
-        Error::Unauthenticated { .. } => (DENIED, WRONG_HINT),
+        Error::Unauthenticated { .. } => match no_credentials(error) {
+            Some(NoCredentials::Late(_)) => (DENIED, LATE_HINT),
+            Some(NoCredentials::Unsendable) => (DENIED, UNSENDABLE_HINT),
+            None => (DENIED, WRONG_HINT),
+        },
         _ if text.contains("InvalidContentType") => (
             IO,
             "the server does not speak TLS: write http:// before the endpoint if it is meant to be without encryption",
@@ -119,17 +169,52 @@ pub(super) fn to_delta(operation: &str, place: &str, error: &Error) -> DeltaErro
         _ => match refusal(error) {
             Some(refusal) => of_refusal(refusal),
             None if DENIALS.iter().any(|code| text.contains(code)) => (DENIED, DENIED_HINT),
-            None => (
-                IO,
-                "check that the endpoint answers, and run the statement again; nothing was committed that DESCRIBE HISTORY \
-                 does not show; the option retry_timeout says how long to go on asking",
-            ),
+            None => (IO, SILENT_HINT),
         },
     };
     DeltaError::unclassed(java, format!("Failed to {operation} {place}: {text}"))
         .with_kind(ErrorKind::Storage)
         .with_path(place)
         .with_hint(hint)
+}
+
+fn is_expired(text: &str) -> bool {
+    EXPIRED.iter().any(|code| text.contains(code))
+}
+
+/// What to do about an error that comes from an object store by way of other libraries, which may pass it on as text.
+pub fn hint_of_failure(error: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
+    let mut text = String::new();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        text.push_str(&error.to_string());
+        next = error.source();
+    }
+    let of_store = [
+        "Generic S3 error",
+        "Generic MicrosoftAzure error",
+        "Error performing ",
+        "Unauthenticated",
+        "the server answers",
+    ];
+    if !of_store.iter().any(|word| text.contains(word)) {
+        return None;
+    }
+    Some(match refusal(error) {
+        _ if UNFETCHED.iter().any(|what| text.contains(what)) => UNFETCHED_HINT,
+        _ if is_expired(&text) => EXPIRED_HINT,
+        Some(refusal) => of_refusal(refusal).1,
+        None if is_unknown(&text, &text) => WRONG_HINT,
+        None if text.contains("403 Forbidden")
+            || DENIALS.iter().any(|code| text.contains(code)) =>
+        {
+            DENIED_HINT
+        }
+        None if text.contains("the server answers") => {
+            "the server does not accept the request: check endpoint, region and names"
+        }
+        None => SILENT_HINT,
+    })
 }
 
 /// The text of an error with that of its first cause, where it leaves that out.

@@ -52,6 +52,11 @@ const LIMITS: &[&str] = &["max_retries", "retry_timeout", "timeout"];
 /// Families of Hadoop's and Delta's names: more are written than read, and some hold the name of a bucket or account.
 const FAMILIES: &[&str] = &["fs.", "spark.", "io.delta.storage.", "spark.hadoop."];
 
+/// Whether a plain name is one of those that object_store does not have.
+pub(super) fn is_ours(plain: &str) -> bool {
+    OURS.contains(&plain)
+}
+
 /// Whether an option of this name is read by anything here.
 pub fn is_known_option(name: &str) -> bool {
     let plain = plain_name(name);
@@ -60,7 +65,7 @@ pub fn is_known_option(name: &str) -> bool {
         .find_map(|prefix| plain.strip_prefix(prefix))
         .unwrap_or(&plain);
     FAMILIES.iter().any(|family| plain.starts_with(family))
-        || OURS.contains(&plain.as_str())
+        || is_ours(&plain)
         || LIMITS.contains(&bare)
         || AmazonS3ConfigKey::from_str(&plain).is_ok()
         || AzureConfigKey::from_str(&plain).is_ok()

@@ -17,10 +17,9 @@ use futures::{StreamExt, TryStreamExt, stream};
 
 use super::stores::CloudTable;
 use crate::root::TableRoot;
+use crate::unfinished::TEMP_DIR;
 use crate::{DataStore, DeleteOutcome, FileMeta, FileStream, LOG_DIR, LogStore, PutOutcome};
 
-/// Where commits wait for their name, inside `_delta_log`.
-const TEMP_DIR: &str = ".tmp";
 /// A writer that was stopped for longer than this between its file and its entry begins anew: the file may have been
 /// swept.
 const STALE: Duration = Duration::from_secs(15 * 60);
@@ -124,7 +123,7 @@ impl LockedLog {
     /// Gives a commit its name and marks its entry.
     async fn publish(&self, entry: &LockEntry, content: Bytes) -> Result<PutOutcome> {
         let put = match self.conditional {
-            true => LogStore::create(&self.table, &entry.file, content).await?,
+            true => self.create_or_overwrite(&entry.file, content).await?,
             // All who come here for one entry write the same.
             false => {
                 LogStore::overwrite(&self.table, &entry.file, content).await?;
@@ -133,6 +132,17 @@ impl LockedLog {
         };
         self.mark(entry).await?;
         Ok(put)
+    }
+
+    /// A conditional put, or a plain one where the store turns out to have none.
+    async fn create_or_overwrite(&self, name: &str, content: Bytes) -> Result<PutOutcome> {
+        match LogStore::create(&self.table, name, content.clone()).await {
+            Err(error) if error.kind() == ErrorKind::Unsupported => {
+                LogStore::overwrite(&self.table, name, content).await?;
+                Ok(PutOutcome::Created)
+            }
+            other => other,
+        }
     }
 
     async fn mark(&self, entry: &LockEntry) -> Result<()> {
@@ -316,7 +326,7 @@ impl LogStore for LockedLog {
         match commit_version(name) {
             Some(version) => self.commit(name, version, content).await,
             // Checkpoints and checksums of one version say the same, whoever writes them.
-            None if self.conditional => LogStore::create(&self.table, name, content).await,
+            None if self.conditional => self.create_or_overwrite(name, content).await,
             None if self.is_there(name).await? => self.compared(name, &content).await,
             None => LogStore::overwrite(&self.table, name, content)
                 .await
@@ -338,7 +348,8 @@ impl LogStore for LockedLog {
 
     async fn remove_unfinished(&self, before_ms: i64) -> Result<u64> {
         let mut files = DataStore::list(&self.table, &format!("{LOG_DIR}/{TEMP_DIR}"), None);
-        let mut removed = 0;
+        // Of clients that had no lock.
+        let mut removed = LogStore::remove_unfinished(&self.table, before_ms).await?;
         while let Some(file) = files.try_next().await? {
             if !file.is_dir && file.modified_ms < before_ms {
                 removed += self.sweep(&file.path).await?;

@@ -7,6 +7,7 @@ use object_store::aws::AmazonS3ConfigKey;
 use object_store::azure::AzureConfigKey;
 use object_store::{Certificate, ClientConfigKey, ClientOptions};
 
+use super::known::{is_known_option, is_ours};
 use super::limits::Limits;
 use super::secrets::without_secrets;
 use super::settings::{Settings, invalid, is_true, plain_name};
@@ -32,6 +33,7 @@ impl Client {
                 return Err(invalid(place, name, "true or false"));
             }
         }
+        check_texts(place, settings, kind)?;
         let mut client = Client {
             options: ClientOptions::new().with_timeout(limits.request()),
             limits,
@@ -121,6 +123,32 @@ impl Client {
     }
 }
 
+/// That what is sent in the heads of requests can be: keys, tokens and their kind are one line of text.
+fn check_texts(place: &str, settings: &Settings, kind: &str) -> Result<()> {
+    let (other, hadoop) = match kind {
+        "aws" => ("azure_", "fs.s3"),
+        _ => ("aws_", "fs.azure."),
+    };
+    let counts = |name: &str| match name.starts_with("fs.") {
+        true => name.starts_with(hadoop),
+        false => !name.starts_with(other) && is_known_option(name),
+    };
+    let wrong = settings
+        .variables()
+        .chain(settings.options())
+        .filter(|(name, _)| counts(name))
+        // Certificates are text of several lines.
+        .find(|(_, value)| value.contains(char::is_control) && !value.contains("-----BEGIN"));
+    match wrong {
+        Some((name, _)) => Err(invalid(
+            place,
+            name,
+            "text without line breaks and other control characters",
+        )),
+        None => Ok(()),
+    }
+}
+
 /// Options of both kinds of store that are on or off; object_store tells of a wrong value without the option's name.
 const SWITCHES: &[&str] = &[
     "allow_http",
@@ -188,7 +216,57 @@ pub fn is_cloud_option(name: &str) -> bool {
 /// Names of object_store without the store's in front (`account_key`, `proxy_url`); those of sessions have dots.
 fn is_bare_option(name: &str) -> bool {
     !name.contains('.')
-        && (AmazonS3ConfigKey::from_str(name).is_ok() || AzureConfigKey::from_str(name).is_ok())
+        && (is_ours(name)
+            || AmazonS3ConfigKey::from_str(name).is_ok()
+            || AzureConfigKey::from_str(name).is_ok())
+}
+
+/// What stands in the place of a value that is not to be shown, as Spark writes it.
+pub const REDACTED: &str = "*********(redacted)";
+
+/// Whether the value of an option or a setting is not to be shown: its name says so, it is of an object store and not about
+/// where that is (signatures, keys and passwords stand under many names), or there is a user in an address.
+pub fn is_secret(name: &str, value: &str) -> bool {
+    let lower = name.to_lowercase();
+    let of_store = is_cloud_option(name);
+    names_secret(name)
+        || (of_store && (!PLACES.iter().any(|word| lower.contains(word)) || has_user(value)))
+}
+
+/// Whether the value of a table's property is not to be shown. Its name may be that of an option by chance (`timeout`).
+pub fn is_secret_property(name: &str, value: &str) -> bool {
+    let lower = name.to_lowercase();
+    let keys = || {
+        ["key", "sas", "connection_string"]
+            .iter()
+            .any(|word| lower.contains(word))
+    };
+    // OPTIONS of CREATE TABLE are kept under this prefix too.
+    let plain = lower.strip_prefix("option.").unwrap_or(&lower);
+    names_secret(name) || (is_cloud_option(plain) && (keys() || has_user(value)))
+}
+
+/// The words of Spark's `spark.redaction.regex`, and one more.
+fn names_secret(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    ["secret", "password", "token", "credential"]
+        .iter()
+        .any(|word| lower.contains(word))
+        || (lower.contains("access") && lower.contains("key"))
+}
+
+/// Words in the names of options that say where a store is, not who asks.
+const PLACES: &[&str] = &["endpoint", "region"];
+
+/// Whether an address has a user in it, with a password or not.
+fn has_user(value: &str) -> bool {
+    let after = value.split_once("://").map_or(value, |(_, rest)| rest);
+    let authority = after.split(['/', '?', '#']).next().unwrap_or_default();
+    // A password may have a slash in it; then what follows the colon is no port.
+    let cut = authority
+        .split_once(':')
+        .is_some_and(|(_, port)| !port.chars().all(|c| c.is_ascii_digit()));
+    authority.contains('@') || (cut && after.contains('@'))
 }
 
 /// The error of a client that cannot be made from the options that there are.
@@ -228,5 +306,39 @@ mod tests {
             assert!(is_cloud_option(name), "{name}");
         }
         assert!(!is_cloud_option("spark.sql.x"));
+    }
+
+    #[test]
+    fn values_that_are_secret_are_known_by_name_and_by_content() {
+        for (name, value) in [
+            ("connection_string", "AccountKey=k"),
+            ("fs.s3a.secret.key", "k"),
+            ("federated_token", "k"),
+            ("aws_endpoint", "http://user:pw@host"),
+            ("azure_storage_endpoint", "https://u:p/w@host/x"),
+            ("fs.s3a.endpoint", "user:pw@host"),
+            ("my.password", "k"),
+        ] {
+            assert!(is_secret(name, value), "{name}");
+        }
+        for (name, value) in [
+            ("aws_endpoint", "http://host:9000/a@b"),
+            ("aws_region", "eu-west-1"),
+            ("delta.appendOnly", "true"),
+            ("owner", "me@example.org"),
+        ] {
+            assert!(!is_secret(name, value), "{name}");
+        }
+        for (name, secret) in [
+            ("fs.s3a.secret.key", true),
+            ("option.fs.azure.account.key.acc", true),
+            ("fs.azure.sas.fixed.acc", true),
+            ("my.Token", true),
+            ("timeout", false),
+            ("bucket", false),
+            ("primary.key", false),
+        ] {
+            assert_eq!(is_secret_property(name, "x"), secret, "{name}");
+        }
     }
 }

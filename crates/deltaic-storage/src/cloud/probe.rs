@@ -13,15 +13,13 @@ use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode, PutPayload};
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
-use super::failure::{is_final, to_delta};
+use super::failure::{is_final, lacks_condition, to_delta};
 use super::limits::Limits;
 use crate::LOG_DIR;
+use crate::error::task_error;
 use crate::object_path::to_object_path;
 use crate::root::TableRoot;
-
-/// How the names of the probe's objects begin, inside `_delta_log`. Readers of Delta pass over what does not look like
-/// a file of the log; a leading dot hides the name from Hadoop's listings too.
-pub(super) const PROBE_PREFIX: &str = ".probe-";
+use crate::unfinished::PROBE_PREFIX;
 
 /// Races of creates on one key each. A server that looks first and then writes is found by a race with a probability
 /// only (s3s-fs: by one of these twelve in four of five probes), so there are several.
@@ -84,7 +82,7 @@ impl Gate {
             }
             Rule::Probe => {
                 self.seen
-                    .get_or_try_init(|| probe(store.as_ref(), root, limits))
+                    .get_or_try_init(|| probe(Arc::clone(store), root, limits))
                     .await?
             }
         };
@@ -112,8 +110,9 @@ fn refused(root: &TableRoot, seen: &str) -> DeltaError {
     )
 }
 
-/// Looks at the store and removes what it has made there.
-async fn probe(store: &dyn ObjectStore, root: &TableRoot, limits: Limits) -> Result<Verdict> {
+/// Looks at the store and removes what it has made there. A caller that is stopped meanwhile leaves that to a task of its
+/// own: requests that are under way would make objects after it.
+async fn probe(store: Arc<dyn ObjectStore>, root: &TableRoot, limits: Limits) -> Result<Verdict> {
     let name = uuid::Uuid::new_v4().simple().to_string();
     let name = &name[..12];
     let keys: Vec<Path> = (0..=ROUNDS)
@@ -121,8 +120,23 @@ async fn probe(store: &dyn ObjectStore, root: &TableRoot, limits: Limits) -> Res
             to_object_path(&root.absolute(&format!("{LOG_DIR}/{PROBE_PREFIX}{name}-{round}")))
         })
         .collect();
+    let place = root.display(LOG_DIR);
+    let looking = tokio::spawn(look_and_clean(store, keys, limits));
+    let found = looking.await.map_err(|error| task_error(&place, error))?;
+    // The place that matters to the reader of the error is the log's, not the probe's own.
+    found.map_err(|error| match error {
+        Error::AlreadyExists { .. } | Error::Precondition { .. } => unclear(&place, &error),
+        error => to_delta("write", &place, &error),
+    })
+}
+
+async fn look_and_clean(
+    store: Arc<dyn ObjectStore>,
+    keys: Vec<Path>,
+    limits: Limits,
+) -> Looked<Verdict> {
     let probe = Probe {
-        store,
+        store: store.as_ref(),
         limits,
         began: Instant::now(),
     };
@@ -131,8 +145,16 @@ async fn probe(store: &dyn ObjectStore, root: &TableRoot, limits: Limits) -> Res
     let places = stream::iter(keys.into_iter().map(Ok)).boxed();
     let removed = store.delete_stream(places).for_each(|_| async {});
     let _ = tokio::time::timeout(limits.patience / 2, removed).await;
-    // The place that matters to the reader of the error is the log's, not the probe's own.
-    found.map_err(|error| to_delta("write", &root.display(LOG_DIR), &error))
+    found
+}
+
+/// The error of a store that refuses to make what is not there.
+fn unclear(place: &str, error: &Error) -> DeltaError {
+    to_delta("write", place, error).with_hint(
+        "the store says of new objects that they are there already, and does not show them: run the statement again; where that \
+         does not help set S3_LOCKING_PROVIDER=dynamodb to commit through a DynamoDB table, or use a store that honours \
+         If-None-Match",
+    )
 }
 
 type Looked<T> = std::result::Result<T, Error>;
@@ -143,6 +165,19 @@ enum Put {
     Exists,
 }
 
+/// A put without an outcome that means anything for the probe.
+enum Failed {
+    /// The server has no conditional put: what it answers.
+    NoCondition(String),
+    Error(Error),
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Failed {
+        Failed::Error(error)
+    }
+}
+
 struct Probe<'a> {
     store: &'a dyn ObjectStore,
     limits: Limits,
@@ -151,6 +186,16 @@ struct Probe<'a> {
 
 impl Probe<'_> {
     async fn look(&self, keys: &[Path]) -> Looked<Verdict> {
+        match self.try_look(keys).await {
+            Ok(verdict) => Ok(verdict),
+            Err(Failed::NoCondition(answer)) => Ok(Err(format!(
+                "it does not take a put with If-None-Match: * ({answer})"
+            ))),
+            Err(Failed::Error(error)) => Err(error),
+        }
+    }
+
+    async fn try_look(&self, keys: &[Path]) -> std::result::Result<Verdict, Failed> {
         let Some((first, rounds)) = keys.split_first() else {
             return Ok(Ok(()));
         };
@@ -166,22 +211,36 @@ impl Probe<'_> {
         Ok(Ok(()))
     }
 
-    async fn one_after_the_other(&self, key: &Path) -> Looked<Verdict> {
-        // The name is new, so `Exists` can only come from a repetition that met its own first try.
-        self.create(key, 0).await?;
+    async fn one_after_the_other(&self, key: &Path) -> std::result::Result<Verdict, Failed> {
+        self.make(key).await?;
         if self.create(key, 1).await? == Put::Made {
             return Ok(Err(
                 "a second put with If-None-Match: * on one key was not refused".to_owned(),
             ));
         }
         let there = self.read(key).await?;
-        Ok(match there == content(0) {
+        Ok(match there == Some(content(0)) {
             true => Ok(()),
             false => Err("a put that was refused has changed the object".to_owned()),
         })
     }
 
-    async fn at_the_same_time(&self, key: &Path) -> Looked<Verdict> {
+    /// Makes an object of a new name. A refusal is that of a repetition which met its own first try, or a request to try
+    /// again later (409): then nothing is there.
+    async fn make(&self, key: &Path) -> std::result::Result<(), Failed> {
+        let mut number = 0;
+        while self.create(key, 0).await? == Put::Exists && self.read(key).await?.is_none() {
+            let refused = Error::AlreadyExists {
+                path: key.to_string(),
+                source: "the put was refused, and nothing is there".into(),
+            };
+            self.wait(number, refused).await?;
+            number += 1;
+        }
+        Ok(())
+    }
+
+    async fn at_the_same_time(&self, key: &Path) -> std::result::Result<Verdict, Failed> {
         let puts = join_all((0..WRITERS).map(|writer| self.create(key, writer))).await;
         let mut winners = Vec::new();
         for (writer, put) in puts.into_iter().enumerate() {
@@ -189,19 +248,20 @@ impl Probe<'_> {
                 winners.push(writer);
             }
         }
-        let there = match self.read(key).await {
+        let there = self.read(key).await?;
+        Ok(match (winners.as_slice(), there) {
             // Both were sent away, as a store may do with requests that meet: nobody was told of a success.
-            Err(Error::NotFound { .. }) if winners.is_empty() => return Ok(Ok(())),
-            there => there?,
-        };
-        Ok(match winners.as_slice() {
-            [] => match (0..WRITERS).any(|writer| there == content(writer)) {
+            ([], None) => Ok(()),
+            ([], Some(there)) => match (0..WRITERS).any(|writer| there == content(writer)) {
                 true => Ok(()),
                 false => Err("two puts at the same time have left a mixture".to_owned()),
             },
-            [winner] if there == content(*winner) => Ok(()),
-            [_] => Err("of two puts at the same time the one that was refused is there".to_owned()),
-            many => Err(format!(
+            ([winner], Some(there)) if there == content(*winner) => Ok(()),
+            ([_], Some(_)) => {
+                Err("of two puts at the same time the one that was refused is there".to_owned())
+            }
+            ([_], None) => Err("an object that was just made is not there".to_owned()),
+            (many, _) => Err(format!(
                 "{} puts with If-None-Match: * at the same time on one key were all accepted",
                 many.len()
             )),
@@ -210,7 +270,7 @@ impl Probe<'_> {
 
     /// A put whose answer is lost is sent again. A store that keeps the condition makes one of all puts on a key,
     /// whichever try of whichever writer that is, so nothing that it says of the others can look wrong.
-    async fn create(&self, key: &Path, writer: usize) -> Looked<Put> {
+    async fn create(&self, key: &Path, writer: usize) -> std::result::Result<Put, Failed> {
         let mut number = 0;
         loop {
             let payload = PutPayload::from_bytes(content(writer));
@@ -220,13 +280,16 @@ impl Probe<'_> {
                 Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => {
                     return Ok(Put::Exists);
                 }
-                Err(error) => self.wait(number, error).await?,
+                Err(error) => match lacks_condition(&error) {
+                    Some(answer) => return Err(Failed::NoCondition(answer)),
+                    None => self.wait(number, error).await?,
+                },
             }
             number += 1;
         }
     }
 
-    async fn read(&self, key: &Path) -> Looked<Bytes> {
+    async fn read(&self, key: &Path) -> Looked<Option<Bytes>> {
         let mut number = 0;
         loop {
             let found = match self.store.get(key).await {
@@ -234,7 +297,8 @@ impl Probe<'_> {
                 Err(error) => Err(error),
             };
             match found {
-                Ok(bytes) => return Ok(bytes),
+                Ok(bytes) => return Ok(Some(bytes)),
+                Err(Error::NotFound { .. }) => return Ok(None),
                 Err(error) => self.wait(number, error).await?,
             }
             number += 1;

@@ -4,7 +4,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
@@ -155,6 +155,7 @@ impl Profile {
             source: SharedCredentialsProvider::new(found),
             otherwise: (!self.asked).then_some(otherwise),
             last: Mutex::new(None),
+            first: OnceLock::new(),
         })
     }
 }
@@ -183,6 +184,7 @@ impl Role {
             }),
             otherwise: None,
             last: Mutex::new(None),
+            first: OnceLock::new(),
         })
     }
 }
@@ -262,6 +264,35 @@ struct Kept {
     source: SharedCredentialsProvider,
     otherwise: Option<AwsCredentialProvider>,
     last: Mutex<Option<(Arc<AwsCredential>, Option<SystemTime>)>>,
+    /// Why it failed first: `aws-config` reads a profile once, and says of later tries only that it did.
+    first: OnceLock<String>,
+}
+
+/// Credentials that could not be got.
+#[derive(Debug)]
+pub(super) struct Unfetched {
+    what: String,
+    why: String,
+}
+
+impl fmt::Display for Unfetched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.what, self.why)
+    }
+}
+
+impl std::error::Error for Unfetched {}
+
+/// The missing credentials that an error comes from, if it comes from some.
+pub(super) fn unfetched<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a Unfetched> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(found) = error.downcast_ref::<Unfetched>() {
+            return Some(found);
+        }
+        next = error.source();
+    }
+    None
 }
 
 impl fmt::Debug for Kept {
@@ -303,19 +334,43 @@ impl CredentialProvider for Kept {
 
 impl Kept {
     fn failed(&self, error: &CredentialsError) -> object_store::Error {
-        // The causes of an error name profiles, files and what a server has said, never a credential.
-        let mut text = error.to_string();
-        let mut cause = std::error::Error::source(error);
-        while let Some(inner) = cause {
-            text.push_str(": ");
-            text.push_str(&inner.to_string());
-            cause = inner.source();
-        }
+        let text = reason(error);
+        let why = match text.contains(TAKEN) {
+            true => self.first.get().cloned().unwrap_or(text),
+            false => {
+                let _ = self.first.set(text.clone());
+                text
+            }
+        };
         object_store::Error::Unauthenticated {
             path: self.what.clone(),
-            source: text.into(),
+            source: Box::new(Unfetched {
+                what: self.what.clone(),
+                why,
+            }),
         }
     }
+}
+
+const TAKEN: &str = "already taken";
+
+/// The texts of an error and its causes, each once. They name profiles, files and what a server has said; what a program
+/// that was to give credentials has written is left out, since it may be anything.
+fn reason(error: &CredentialsError) -> String {
+    let mut text = String::new();
+    let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = next {
+        let told = error.to_string();
+        let told = told.split(". Stderr:").next().unwrap_or_default();
+        if !text.ends_with(told) {
+            if !text.is_empty() {
+                text.push_str(": ");
+            }
+            text.push_str(told);
+        }
+        next = error.source();
+    }
+    text
 }
 
 /// object_store's HTTP client, with its proxies and certificates, as `aws-config` takes it.

@@ -4,13 +4,14 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use deltaic_protocol::error::Result;
+use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
 use object_store::aws::{
     AmazonS3, AmazonS3Builder, AmazonS3ConfigKey, AwsCredential, AwsCredentialProvider,
 };
 use object_store::client::{HttpConnector, ReqwestConnector};
 use object_store::{ClientOptions, ObjectStore, StaticCredentialProvider};
 
+use super::credentials::InTime;
 use super::dynamo::DynamoLock;
 use super::limits::Limits;
 use super::lock::CommitLock;
@@ -18,7 +19,7 @@ use super::options::{self, Client};
 use super::plain::{Signing, deleting};
 use super::probe::Rule;
 use super::profile::{Profile, Role};
-use super::settings::{Settings, invalid, is_true};
+use super::settings::{Settings, check_address, invalid, is_true};
 use super::wire::Connector;
 use crate::root::Bucket;
 
@@ -85,7 +86,7 @@ fn connect(place: &Bucket, settings: &Settings) -> Result<Connected> {
     let configured = |name: &str| profile.as_ref().and_then(|profile| profile.setting(name));
     let endpoint = endpoint(settings)
         .or_else(|| configured("endpoint_url"))
-        .map(|text| with_scheme(&text));
+        .map(|text| address(settings, &text));
     let rule = rule(bucket, settings, endpoint.as_deref())?;
     let mut builder = named(bucket, settings, &mut client).with_http_connector(connector.clone());
     if let Some(region) = &place.region {
@@ -100,7 +101,9 @@ fn connect(place: &Bucket, settings: &Settings) -> Result<Connected> {
             builder = builder.with_region(region);
         }
     }
+    let is_aws_own = endpoint.is_none();
     if let Some(endpoint) = endpoint {
+        check_address(&url, "aws_endpoint", &endpoint)?;
         client.meet(&url, settings, "aws", &endpoint)?;
         builder = builder.with_endpoint(match is_virtual(settings) {
             true => with_bucket(&endpoint, bucket),
@@ -110,14 +113,23 @@ fn connect(place: &Bucket, settings: &Settings) -> Result<Connected> {
     let region = builder
         .get_config_value(&AmazonS3ConfigKey::Region)
         .unwrap_or_else(|| "us-east-1".to_owned());
+    if is_aws_own {
+        let server = format!("https://s3.{region}.amazonaws.com");
+        check_address(&url, "aws_region", &server)?;
+    }
+    check_bucket(bucket)?;
     let builder = builder.with_client_options(client.options.clone());
     let refused = |error| options::refused(&url, settings, error);
     let mut store = builder.clone().build().map_err(refused)?;
     let found = store.credentials();
-    if let Some(other) =
-        credentials(settings, profile, &client.options, &region, found).map_err(refused)?
-    {
-        store = builder.with_credentials(other).build().map_err(refused)?;
+    let other = credentials(settings, profile, &client.options, &region, found).map_err(refused)?;
+    if other.is_some() || !has_keys(settings) {
+        let fetched = other.unwrap_or_else(|| Arc::clone(found));
+        let in_time = InTime::new(fetched, client.limits.patience / 2);
+        store = builder
+            .with_credentials(Arc::new(in_time))
+            .build()
+            .map_err(refused)?;
     }
     Ok(Connected {
         store,
@@ -126,6 +138,31 @@ fn connect(place: &Bucket, settings: &Settings) -> Result<Connected> {
         region,
         rule,
     })
+}
+
+/// That an address can be made with the name of a bucket.
+fn check_bucket(bucket: &str) -> Result<()> {
+    match format!("https://h/{bucket}").parse::<http::Uri>() {
+        Ok(_) => Ok(()),
+        Err(_) => Err(DeltaError::unclassed(
+            "java.lang.IllegalArgumentException",
+            format!(
+                "The location s3://{bucket} names no bucket: there is no bucket of such a name"
+            ),
+        )
+        .with_kind(ErrorKind::Analysis)
+        .with_path(format!("s3://{bucket}"))
+        .with_hint("s3://BUCKET/PATH")),
+    }
+}
+
+/// Whether keys are given, or nothing is signed: then nothing is fetched.
+fn has_keys(settings: &Settings) -> bool {
+    settings
+        .options()
+        .chain(settings.variables())
+        .any(|(name, _)| is_credential(name))
+        || is_anonymous(settings)
 }
 
 /// A client's builder with all that the settings name.
@@ -151,15 +188,7 @@ fn named(bucket: &str, settings: &Settings, client: &mut Client) -> AmazonS3Buil
 /// The profile that counts: one that the options name, or where neither keys nor a web identity nor a container's
 /// credentials are set, the one of the environment or the default one.
 fn profile(settings: &Settings) -> Option<Profile> {
-    let anonymous = settings
-        .get(&["aws_skip_signature", "skip_signature"])
-        .is_some_and(is_true)
-        || settings
-            .option(&[
-                "fs.s3a.aws.credentials.provider",
-                "fs.s3.aws.credentials.provider",
-            ])
-            .is_some_and(|class| class.contains("Anonymous"));
+    let anonymous = is_anonymous(settings);
     let keys = |mut named: Box<dyn Iterator<Item = (&str, &str)> + '_>| {
         named.any(|(name, _)| is_credential(name))
     };
@@ -181,6 +210,18 @@ fn profile(settings: &Settings) -> Option<Profile> {
         true => None,
         false => Profile::of(settings),
     }
+}
+
+fn is_anonymous(settings: &Settings) -> bool {
+    settings
+        .get(&["aws_skip_signature", "skip_signature"])
+        .is_some_and(is_true)
+        || settings
+            .option(&[
+                "fs.s3a.aws.credentials.provider",
+                "fs.s3.aws.credentials.provider",
+            ])
+            .is_some_and(|class| class.contains("Anonymous"))
 }
 
 /// Credentials that object_store does not find by itself; `found` are those that it does.
@@ -328,6 +369,20 @@ fn endpoint(settings: &Settings) -> Option<String> {
         .map(str::to_owned)
 }
 
+/// The endpoint of the bucket; without a scheme it is `http` where `fs.s3a.connection.ssl.enabled` is false.
+fn address(settings: &Settings, endpoint: &str) -> String {
+    let plain = settings
+        .option(&[
+            "fs.s3a.connection.ssl.enabled",
+            "fs.s3.connection.ssl.enabled",
+        ])
+        .is_some_and(|value| !is_true(value));
+    match plain && !endpoint.contains("://") {
+        true => format!("http://{endpoint}"),
+        false => with_scheme(endpoint),
+    }
+}
+
 pub(super) fn with_scheme(endpoint: &str) -> String {
     match endpoint.contains("://") {
         true => endpoint.to_owned(),
@@ -455,6 +510,7 @@ fn lock(
             "endpoint_url",
         ])
         .map_or_else(|| dynamodb_of(&region), with_scheme);
+    check_address(&place, "aws_endpoint_url_dynamodb", &endpoint)?;
     let table = settings
         .get(&["delta_dynamo_table_name"])
         .map(str::to_owned)
@@ -507,169 +563,5 @@ fn own_credentials(settings: &Settings) -> Option<AwsCredentialProvider> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::super::settings::of as settings;
-    use super::*;
-
-    #[test]
-    fn names_of_three_worlds_mean_the_same() {
-        for name in [
-            "AWS_ACCESS_KEY_ID",
-            "aws_access_key_id",
-            "access_key_id",
-            "fs.s3a.access.key",
-            "spark.hadoop.fs.s3a.access.key",
-        ] {
-            assert_eq!(
-                meaning(&super::super::settings::plain_name(name)),
-                Some(Meaning::Key(AmazonS3ConfigKey::AccessKeyId)),
-                "{name}"
-            );
-        }
-    }
-
-    #[test]
-    fn only_unknown_servers_are_probed() {
-        let rule_of = |options: &[(&str, &str)], environment: &[(&str, &str)]| {
-            let settings = settings(options, environment);
-            let endpoint = endpoint(&settings).map(|text| with_scheme(&text));
-            rule("b", &settings, endpoint.as_deref())
-        };
-        assert_eq!(rule_of(&[], &[]).unwrap(), Rule::Trust);
-        for aws in [
-            "s3.eu-west-1.amazonaws.com",
-            "https://s3.cn-north-1.amazonaws.com.cn:443/",
-            "https://bucket.vpce-1a2b-3c4d.s3.us-east-1.vpce.amazonaws.com",
-        ] {
-            assert_eq!(
-                rule_of(&[("aws_endpoint", aws)], &[]).unwrap(),
-                Rule::Trust,
-                "{aws}"
-            );
-        }
-        for other in [
-            "http://localhost:9000",
-            "http://[::1]:9000",
-            "https://amazonaws.com.example.org",
-            "https://x.r2.cloudflarestorage.com",
-        ] {
-            assert_eq!(
-                rule_of(&[("endpoint_url", other)], &[]).unwrap(),
-                Rule::Probe,
-                "{other}"
-            );
-            assert_eq!(
-                rule_of(&[], &[("AWS_ENDPOINT_URL_S3", other)]).unwrap(),
-                Rule::Probe
-            );
-        }
-        let server = ("aws_endpoint", "http://localhost:9000");
-        assert_eq!(
-            rule_of(&[server, ("AWS_CONDITIONAL_PUT", "etag")], &[]).unwrap(),
-            Rule::Trust
-        );
-        assert_eq!(
-            rule_of(&[server], &[("AWS_CONDITIONAL_PUT", "disabled")]).unwrap(),
-            Rule::Refuse
-        );
-        assert!(rule_of(&[("conditional_put", "maybe")], &[]).is_err());
-    }
-
-    #[test]
-    fn an_endpoint_for_s3_wins_and_can_be_ignored() {
-        let both = [
-            ("AWS_ENDPOINT_URL", "http://all"),
-            ("AWS_ENDPOINT_URL_S3", "http://s3"),
-        ];
-        assert_eq!(
-            endpoint(&settings(&[], &both)).as_deref(),
-            Some("http://s3")
-        );
-        assert_eq!(
-            endpoint(&settings(&[("endpoint", "http://mine")], &both)).as_deref(),
-            Some("http://mine")
-        );
-        let ignored = [both[0], ("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true")];
-        assert_eq!(endpoint(&settings(&[], &ignored)), None);
-    }
-
-    #[test]
-    fn regions_and_buckets_in_addresses() {
-        assert_eq!(
-            region_of("https://s3.eu-west-1.amazonaws.com"),
-            Some("eu-west-1")
-        );
-        assert_eq!(
-            region_of("https://s3-us-west-2.amazonaws.com/"),
-            Some("us-west-2")
-        );
-        assert_eq!(region_of("https://s3.amazonaws.com"), None);
-        assert_eq!(region_of("https://s3.eu-west-1.example.org"), None);
-        assert_eq!(with_bucket("https://h:9000", "b"), "https://b.h:9000");
-        assert_eq!(with_bucket("https://b.h", "b"), "https://b.h");
-    }
-
-    #[test]
-    fn options_of_one_bucket_win() {
-        let options = [
-            ("spark.hadoop.fs.s3a.endpoint", "http://all"),
-            ("spark.hadoop.fs.s3a.bucket.mine.endpoint", "http://mine"),
-        ];
-        let all = settings(&options, &[]);
-        assert_eq!(
-            endpoint(&all.for_bucket("mine")).as_deref(),
-            Some("http://mine")
-        );
-        assert_eq!(
-            endpoint(&all.for_bucket("other")).as_deref(),
-            Some("http://all")
-        );
-    }
-
-    fn bucket() -> Bucket {
-        Bucket {
-            container: "b".to_owned(),
-            account: None,
-            fabric: false,
-            region: None,
-            endpoint: None,
-        }
-    }
-
-    #[tokio::test]
-    async fn a_key_of_the_options_stands_alone() {
-        let environment = [
-            ("AWS_ACCESS_KEY_ID", "env"),
-            ("AWS_SECRET_ACCESS_KEY", "env"),
-            ("AWS_SESSION_TOKEN", "env"),
-        ];
-        let mine = [("fs.s3a.access.key", "mine"), ("fs.s3a.secret.key", "mine")];
-        for (options, key, token) in [(&mine[..], "mine", None), (&[], "env", Some("env"))] {
-            let found = connect(&bucket(), &settings(options, &environment)).unwrap();
-            let credential = found.store.credentials().get_credential().await.unwrap();
-            assert_eq!(
-                (&credential.key_id[..], &credential.secret_key[..]),
-                (key, key)
-            );
-            assert_eq!(credential.token.as_deref(), token);
-        }
-    }
-
-    #[test]
-    fn the_region_of_a_location_wins() {
-        let options = [
-            ("aws_region", "eu-west-1"),
-            ("aws_access_key_id", "k"),
-            ("aws_secret_access_key", "s"),
-        ];
-        let settings = settings(&options, &[]);
-        let region = |place: &Bucket| connect(place, &settings).unwrap().region;
-        assert_eq!(region(&bucket()), "eu-west-1");
-        let place = Bucket {
-            region: Some("us-west-2".to_owned()),
-            ..bucket()
-        };
-        assert_eq!(region(&place), "us-west-2");
-    }
-}
+#[allow(clippy::unwrap_used, clippy::panic)]
+mod tests;

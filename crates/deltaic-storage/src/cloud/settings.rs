@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use deltaic_protocol::error::{DeltaError, ErrorKind};
+use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
 
 /// Options by name, as they were given. Printing them shows names only: among the values are keys and tokens.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -97,10 +97,11 @@ impl Settings {
             options: options
                 .0
                 .iter()
-                .map(|(name, value)| (plain_name(name), value.clone()))
+                .map(|(name, value)| (plain_name(name), without_end(value)))
                 .collect(),
             environment: environment
                 .into_iter()
+                .map(|(name, value)| (name, without_end(&value)))
                 .filter(|(name, value)| ours(name) && !value.is_empty())
                 .map(|(name, value)| (name.to_lowercase(), value))
                 .collect(),
@@ -173,6 +174,11 @@ impl Settings {
     }
 }
 
+/// A value without the line break that a file or a command has left at its end.
+fn without_end(value: &str) -> String {
+    value.trim_end().to_owned()
+}
+
 fn first<'a>(values: &'a BTreeMap<String, String>, names: &[&str]) -> Option<(&'a str, &'a str)> {
     names
         .iter()
@@ -206,6 +212,23 @@ pub(super) fn is_true(text: &str) -> bool {
         text.trim().to_ascii_lowercase().as_str(),
         "true" | "1" | "on" | "yes" | "y"
     )
+}
+
+/// That a text is the address of a server, of which requests can be made.
+///
+/// # Errors
+/// It is none: the name of the option it comes from is told, not the text, in which there may be a password.
+pub(super) fn check_address(place: &str, name: &str, text: &str) -> Result<()> {
+    let is_web = url::Url::parse(text)
+        .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    match is_web && text.parse::<http::Uri>().is_ok() {
+        true => Ok(()),
+        false => Err(invalid(
+            place,
+            name,
+            "the address of a server, such as https://HOST:PORT",
+        )),
+    }
 }
 
 /// The error of an option whose value cannot be used. The value itself is not told: it may be a secret in the wrong

@@ -18,12 +18,14 @@ use super::failure::{is_final, to_delta};
 use super::limits::Limits;
 use super::listing::listing;
 use super::markers::without_markers;
-use super::probe::{Gate, PROBE_PREFIX};
+use super::odd::Odd;
+use super::probe::Gate;
 use crate::object_path::{from_object_path, to_object_path};
 use crate::root::TableRoot;
+use crate::unfinished::{is_of_probe, is_unfinished_write};
 use crate::{
     DataStore, DeleteOutcome, DeleteStream, Descend, DirOutcome, FileMeta, FileStream, LOG_DIR,
-    LogStore, PutOutcome,
+    LogStore, Odds, PutOutcome,
 };
 
 /// A table's view of the store.
@@ -59,6 +61,18 @@ impl CloudTable {
 
     fn key(&self, relative: &str) -> Path {
         to_object_path(&self.root.absolute(relative))
+    }
+
+    /// The path of an entry below a folder, relative to the table; an absolute one where the folder is none of the table's.
+    fn relative(&self, folder: &str, entry: &str) -> String {
+        let absolute = format!(
+            "{}/{entry}",
+            self.root.absolute(folder).trim_end_matches('/')
+        );
+        match self.root.relativize(&absolute) {
+            Some(relative) => relative.to_owned(),
+            None => absolute,
+        }
     }
 
     fn log_key(&self, name: &str) -> Path {
@@ -175,6 +189,11 @@ impl CloudTable {
 
     /// Objects below a folder in the store's order, without the markers that stand for folders.
     fn below(&self, folder: &str, after: Option<Path>) -> FileStream {
+        self.below_noting(folder, after, Arc::new(|_: &str| {}))
+    }
+
+    /// The same; keys that no request can name are told to `odd`, relative to the folder.
+    fn below_noting(&self, folder: &str, after: Option<Path>, odd: Odds) -> FileStream {
         let base = format!("{}/", folder.trim_end_matches('/'));
         let prefix = to_object_path(folder);
         let prefix = (!prefix.as_ref().is_empty()).then_some(prefix);
@@ -183,7 +202,14 @@ impl CloudTable {
         let offsets = !self.root.bucket().fabric;
         listing(Arc::clone(&self.store), prefix, after, self.limits, offsets)
             .map(move |entry| match entry {
-                Ok(meta) => Ok(to_meta(&meta, &base)),
+                Ok(meta) => Ok(match Odd::of(&meta.location) {
+                    None => to_meta(&meta, &base),
+                    Some(Odd::Folder) => None,
+                    Some(Odd::Unnameable(key)) => {
+                        odd(key.strip_prefix(&base[1..]).unwrap_or(&key));
+                        None
+                    }
+                }),
                 Err(error) => Err(to_delta("list", &place, &error)),
             })
             .try_filter_map(|entry| async move { Ok(entry) })
@@ -218,6 +244,11 @@ fn before(start: &str) -> Option<&str> {
     (at > 0).then(|| &start[..at])
 }
 
+/// Whether a name is the number of version 0.
+fn is_first(start: &str) -> bool {
+    start.bytes().all(|digit| digit == b'0')
+}
+
 #[async_trait]
 impl LogStore for CloudTable {
     async fn read(&self, name: &str) -> Result<Bytes> {
@@ -230,12 +261,15 @@ impl LogStore for CloudTable {
 
     fn list_from(&self, start: &str) -> FileStream {
         let start = start.to_owned();
-        let after = before(&start).map(|name| self.log_key(name));
+        // In front of the first version there is little; a listing of all needs no trust in offsets.
+        let after = before(&start)
+            .filter(|_| !is_first(&start))
+            .map(|name| self.log_key(name));
         self.below(&self.root.absolute(LOG_DIR), after)
             // Not every store begins where it is asked to.
             .try_filter(move |entry| {
                 let wanted = !entry.path.contains('/')
-                    && !entry.path.starts_with(PROBE_PREFIX)
+                    && !is_of_probe(&entry.path)
                     && entry.path.as_str() >= start.as_str();
                 async move { wanted }
             })
@@ -275,7 +309,7 @@ impl LogStore for CloudTable {
         let mut old = Vec::new();
         // In the order of names, those that begin with a dot come before those of versions.
         while let Some(entry) = entries.try_next().await? {
-            if entry.path.starts_with(PROBE_PREFIX) && entry.modified_ms < before_ms {
+            if is_of_probe(&entry.path) && entry.modified_ms < before_ms {
                 old.push(self.log_key(&entry.path));
             } else if entry.path.starts_with(|c: char| c.is_ascii_digit()) {
                 break;
@@ -293,10 +327,14 @@ impl LogStore for CloudTable {
 #[async_trait]
 impl DataStore for CloudTable {
     fn list(&self, prefix: &str, descend: Option<Descend>) -> FileStream {
+        self.list_noting(prefix, descend, Arc::new(|_: &str| {}))
+    }
+
+    fn list_noting(&self, prefix: &str, descend: Option<Descend>, odd: Odds) -> FileStream {
         let folder = prefix.trim_end_matches('/').to_owned();
         let absolute = self.root.absolute(&folder);
         let entries = without_markers(
-            self.below(&absolute, None),
+            self.below_noting(&absolute, None, odd),
             Arc::clone(&self.store),
             self.root.clone(),
             absolute,
@@ -328,13 +366,19 @@ impl DataStore for CloudTable {
             return Ok(Some(file(path, &meta)));
         }
         let mut inside = self.below(&self.root.absolute(path), None);
-        Ok(inside.try_next().await?.map(|_| FileMeta {
-            path: path.to_owned(),
-            size: 0,
-            modified_ms: 0,
-            is_dir: true,
-            e_tag: None,
-        }))
+        while let Some(entry) = inside.try_next().await? {
+            // What nobody has finished yet makes no folder.
+            if !is_unfinished_write(&self.relative(path, &entry.path)) {
+                return Ok(Some(FileMeta {
+                    path: path.to_owned(),
+                    size: 0,
+                    modified_ms: 0,
+                    is_dir: true,
+                    e_tag: None,
+                }));
+            }
+        }
+        Ok(None)
     }
 
     async fn read(&self, path: &str) -> Result<Bytes> {

@@ -1,6 +1,8 @@
 //! What stands between the client of an object store and the network. It looks at answers that the client would take for
-//! something else: a listing that is none or was cut, a refusal without its reason, a request to wait.
+//! something else: a listing that is none, was cut or goes round in a circle, a refusal without its reason or of a file that
+//! was not meant, a whole object for a part, a request to wait.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -8,13 +10,17 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
+use http::response::Parts;
 use object_store::ClientOptions;
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse,
     HttpResponseBody, HttpService, ReqwestConnector,
 };
 
+use super::odd::{rewritten, unescaped};
 use super::secrets::without_secrets;
+
+mod ranges;
 
 /// How much of a server's message passes into an error.
 const MESSAGE: usize = 300;
@@ -156,6 +162,26 @@ impl Asked {
         }
     }
 
+    /// Where a listing is to go on.
+    fn place(self, request: &HttpRequest) -> Option<String> {
+        let query = request.uri().query().filter(|_| self == Asked::Listing)?;
+        url::form_urlencoded::parse(query.as_bytes())
+            .find(|(name, _)| matches!(&**name, "continuation-token" | "marker"))
+            .map(|(_, place)| place.into_owned())
+    }
+
+    /// The keys that a batch of S3 is to delete.
+    fn keys(self, request: &HttpRequest) -> HashSet<String> {
+        match (self, request.body().as_bytes()) {
+            (Asked::Deletions { in_xml: true }, Some(body)) => {
+                elements(&String::from_utf8_lossy(body), "Key")
+                    .map(|key| unescaped(key).into_owned())
+                    .collect()
+            }
+            _ => HashSet::new(),
+        }
+    }
+
     /// Whether the client makes an error of this status that says no more than its text.
     fn hides(self, status: u16) -> bool {
         match status {
@@ -170,6 +196,9 @@ impl Asked {
 impl HttpService for Watched {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let asked = Asked::of(&request);
+        let range = ranges::asked(&request);
+        let place = asked.place(&request);
+        let keys = asked.keys(&request);
         let answer = self.inner.execute(request).await?;
         let status = answer.status().as_u16();
         if matches!(status, 429 | 503) {
@@ -182,9 +211,22 @@ impl HttpService for Watched {
             return told(answer).await;
         }
         match asked {
-            Asked::Listing => whole(answer, &["ListBucketResult", "EnumerationResults"]).await,
-            Asked::Deletions { in_xml: true } => whole(answer, &["DeleteResult"]).await,
-            Asked::Deletions { in_xml: false } | Asked::Other => Ok(answer),
+            Asked::Listing => {
+                let (parts, body) =
+                    whole(answer, &["ListBucketResult", "EnumerationResults"]).await?;
+                goes_on(&body, place.as_deref())?;
+                Ok(with_paths((parts, body)))
+            }
+            Asked::Deletions { in_xml: true } => {
+                let (parts, body) = whole(answer, &["DeleteResult"]).await?;
+                known(&String::from_utf8_lossy(&body), &keys)?;
+                Ok(HttpResponse::from_parts(parts, body.into()))
+            }
+            Asked::Deletions { in_xml: false } => Ok(answer),
+            Asked::Other => match range {
+                Some(range) if status == 200 => ranges::cut(answer, range).await,
+                _ => Ok(answer),
+            },
         }
     }
 }
@@ -246,7 +288,7 @@ async fn told(answer: HttpResponse) -> Result<HttpResponse, HttpError> {
 }
 
 /// The answer with its whole body, if that is a document of one of these kinds.
-async fn whole(answer: HttpResponse, roots: &[&str]) -> Result<HttpResponse, HttpError> {
+async fn whole(answer: HttpResponse, roots: &[&str]) -> Result<(Parts, Bytes), HttpError> {
     let (parts, body) = answer.into_parts();
     // A body that breaks off is as good as no answer; asking again is right.
     let body = body
@@ -254,12 +296,59 @@ async fn whole(answer: HttpResponse, roots: &[&str]) -> Result<HttpResponse, Htt
         .await
         .map_err(|error| HttpError::new(HttpErrorKind::Interrupted, error))?;
     match document(&body, roots) {
-        Ok(()) => Ok(HttpResponse::from_parts(
-            parts,
-            HttpResponseBody::from(body),
-        )),
+        Ok(()) => Ok((parts, body)),
         Err(why) => Err(HttpError::new(HttpErrorKind::Interrupted, Unreadable(why))),
     }
+}
+
+/// That a listing which goes on does not do so where it was: it would have no end.
+fn goes_on(body: &Bytes, place: Option<&str>) -> Result<(), HttpError> {
+    let text = String::from_utf8_lossy(body);
+    let next = ["NextContinuationToken", "NextMarker"]
+        .iter()
+        .find_map(|name| element(&text, name));
+    match (place, next) {
+        (Some(place), Some(next)) if !place.is_empty() && unescaped(next) == place => {
+            let why = "the listing goes on where it already was".to_owned();
+            Err(HttpError::new(HttpErrorKind::Interrupted, Unreadable(why)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// That a batch's refusals are of keys that were to be deleted. With one of another key it is not known which of them are
+/// still there, and the client has no place for it.
+fn known(answer: &str, keys: &HashSet<String>) -> Result<(), HttpError> {
+    for error in elements(answer, "Error") {
+        let key = unescaped(element(error, "Key").unwrap_or_default());
+        if keys.contains(&*key) {
+            continue;
+        }
+        let text = without_secrets(error);
+        let refusal = Refusal {
+            status: 200,
+            code: element(&text, "Code").unwrap_or_default().to_owned(),
+            message: shortened(element(&text, "Message").unwrap_or_default()),
+        };
+        return Err(match refusal.code.as_str() {
+            "InternalError" | "SlowDown" | "ServiceUnavailable" => {
+                let why = format!("it is not known which files were deleted: {refusal}");
+                HttpError::new(HttpErrorKind::Interrupted, Unreadable(why))
+            }
+            _ => HttpError::new(HttpErrorKind::Unknown, refusal),
+        });
+    }
+    Ok(())
+}
+
+/// A listing whose keys all are paths; see [`odd`](super::odd).
+fn with_paths((parts, body): (Parts, Bytes)) -> HttpResponse {
+    let text = std::str::from_utf8(&body).ok().and_then(rewritten);
+    let body = match text {
+        Some(text) => HttpResponseBody::from(text),
+        None => HttpResponseBody::from(body),
+    };
+    HttpResponse::from_parts(parts, body)
 }
 
 /// Whether a body is a whole document with one of these roots, and a listing that goes on says where.
@@ -301,6 +390,18 @@ fn document(body: &Bytes, roots: &[&str]) -> Result<(), String> {
         return Err("the listing goes on, and the server does not say where".to_owned());
     }
     Ok(())
+}
+
+/// The text of each element of a name.
+fn elements<'a>(text: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
+    let (open, close) = (format!("<{name}>"), format!("</{name}>"));
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (_, after) = rest.split_once(&open)?;
+        let (value, next) = after.split_once(&close)?;
+        rest = next;
+        Some(value)
+    })
 }
 
 /// The text of the first element of a name; enough for answers in which markup in values is escaped.

@@ -30,6 +30,8 @@ pub const STRANGE_NAMES: &[&str] = &[
     "a#1",
     "tab\tand\nline",
     "\u{f8ff}apple\u{f8ff}0a",
+    "\u{f8ff}\u{f8fd}0a",
+    "\u{f8ff}\u{f8ff}\u{f8fd}\n",
     "p=a%2Fb/x=y=z/c.parquet",
     "-dash",
 ];
@@ -65,6 +67,11 @@ pub async fn round_trip(table: &TableStore, path: &str) -> Outcome {
     let resolved = table.resolve(&encode_uri_path(path))?;
     same("resolved", resolved.relative(), Some(path))?;
     let place = resolved.object_path();
+    let absolute = table.root().absolute(path);
+    if !path.contains("\u{f8ff}\u{f8fd}") && !path.contains(|c: char| c.is_ascii_control()) {
+        // The name by which other engines ask for it.
+        same("key", place.as_ref(), absolute.trim_matches('/'))?;
+    }
     same(
         "object path back",
         from_object_path(&place),

@@ -221,6 +221,10 @@ fn refused(status: u16, at: &Path, conditional: bool, chosen: Chosen) -> Error {
         409 => Error::AlreadyExists { path, source },
         412 if conditional => Error::AlreadyExists { path, source },
         412 => Error::Precondition { path, source },
+        501 => Error::NotImplemented {
+            operation: format!("a request on {path}"),
+            implementer: source.to_string(),
+        },
         _ => lost(chosen),
     }
 }

@@ -11,7 +11,8 @@ use futures::{StreamExt, stream};
 
 use super::{Area, OpKind, StoreHook, StoreOp};
 use crate::{
-    DataStore, DeleteOutcome, DeleteStream, Descend, DirOutcome, FileMeta, FileStream, PutOutcome,
+    DataStore, DeleteOutcome, DeleteStream, Descend, DirOutcome, FileMeta, FileStream, Odds,
+    PutOutcome,
 };
 
 /// The wrapper.
@@ -82,6 +83,13 @@ impl DataStore for HookedDataStore {
         }
     }
 
+    fn list_noting(&self, prefix: &str, descend: Option<Descend>, odd: Odds) -> FileStream {
+        match self.begin(OpKind::List, prefix) {
+            Ok(_) => self.inner.list_noting(prefix, descend, odd),
+            Err(error) => stream::once(async move { Err(error) }).boxed(),
+        }
+    }
+
     fn list_through_links(&self, prefix: &str, descend: Option<Descend>) -> FileStream {
         match self.begin(OpKind::List, prefix) {
             Ok(_) => self.inner.list_through_links(prefix, descend),
@@ -146,6 +154,13 @@ impl DataStore for HookedDataStore {
         let outcome = self.inner.delete_empty_dir(path).await?;
         self.hook.after(&op)?;
         Ok(outcome)
+    }
+
+    async fn leads_through_link(&self, folder: &str) -> Result<bool> {
+        let op = self.begin(OpKind::Stat, folder)?;
+        let leads = self.inner.leads_through_link(folder).await?;
+        self.hook.after(&op)?;
+        Ok(leads)
     }
 
     async fn set_modified(&self, path: &str, modified_ms: i64) -> Result<()> {

@@ -133,6 +133,24 @@ impl DataStore for LocalDataStore {
         .await
     }
 
+    async fn leads_through_link(&self, folder: &str) -> Result<bool> {
+        let (mut place, shown) = self.place("");
+        let folder = folder.to_owned();
+        blocking::run("look up", shown, move || {
+            for name in folder.split('/') {
+                place.push(os_path(name));
+                match std::fs::symlink_metadata(&place) {
+                    Ok(found) if found.is_symlink() => return Ok(true),
+                    Ok(_) => {}
+                    Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(false)
+        })
+        .await
+    }
+
     async fn set_modified(&self, path: &str, modified_ms: i64) -> Result<()> {
         let (place, shown) = self.place(path);
         blocking::run("touch", shown, move || {

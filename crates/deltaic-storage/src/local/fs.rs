@@ -17,13 +17,6 @@ pub(super) fn temporary_beside(target: &Path) -> PathBuf {
     }
 }
 
-/// Whether a name is one that [`temporary_beside`] makes.
-pub(super) fn is_temporary(name: &str) -> bool {
-    name.strip_prefix('.')
-        .and_then(|rest| rest.strip_suffix(".tmp"))
-        .is_some_and(|id| id.len() == 32 && id.bytes().all(|b| b.is_ascii_hexdigit()))
-}
-
 /// Runs `make`, making the parent folder of `target` when it is missing. Another process may remove an empty folder in
 /// between, so this is tried a few times.
 pub(super) fn with_parent<T>(

@@ -12,7 +12,9 @@ use futures::stream;
 
 use super::fs::Folders;
 use super::{blocking, fs, os_path, walk};
+use crate::error::io_error;
 use crate::root::TableRoot;
+use crate::unfinished::is_temporary;
 use crate::{DeleteOutcome, FileMeta, FileStream, LogStore, PutOutcome};
 
 /// Entries looked up at once while listing.
@@ -47,6 +49,19 @@ impl LogStore for LocalLogStore {
         blocking::run("read", self.shown(name), move || fs::read(&path)).await
     }
 
+    /// One task for all: for small files a task costs more than the file.
+    async fn read_each(&self, names: Vec<String>) -> Result<Vec<Result<Bytes>>> {
+        let (folder, files) = (self.folder.clone(), names.clone());
+        let read = blocking::run("read", self.shown.clone(), move || {
+            let contents = files.iter().map(|name| fs::read(&folder.join(name)));
+            Ok(contents.collect::<Vec<_>>())
+        });
+        let named = read.await?.into_iter().zip(names);
+        let shown = named
+            .map(|(content, name)| content.map_err(|e| io_error("read", &self.shown(&name), e)));
+        Ok(shown.collect())
+    }
+
     async fn read_range(&self, name: &str, range: Range<u64>) -> Result<Bytes> {
         let path = self.folder.join(name);
         blocking::run("read", self.shown(name), move || {
@@ -64,7 +79,7 @@ impl LogStore for LocalLogStore {
             async move {
                 blocking::run("list", shown, move || {
                     let mut names = walk::sorted_names(&folder, &start)?;
-                    names.retain(|name| !fs::is_temporary(name));
+                    names.retain(|name| !is_temporary(name));
                     Ok(names)
                 })
                 .await
@@ -136,7 +151,7 @@ impl LogStore for LocalLogStore {
             let mut removed = 0;
             for name in walk::sorted_names(&folder, ".")?
                 .into_iter()
-                .filter(|name| fs::is_temporary(name))
+                .filter(|name| is_temporary(name))
             {
                 let path = folder.join(&name);
                 let old =

@@ -3,6 +3,7 @@
 use deltaic_protocol::error::{DeltaError, Result};
 use percent_encoding::percent_decode_str;
 
+use super::credentials::signed;
 use super::{Scheme, no_backend};
 
 /// A place that a web address names.
@@ -18,17 +19,20 @@ pub(super) struct Place {
 pub(super) fn place(location: &str, rest: &str) -> Result<Place> {
     let rest = rest.strip_prefix("//").unwrap_or(rest);
     if rest.contains(['?', '#']) {
-        return Err(with_query(rest));
+        // A query may be a signature: it is not repeated.
+        let place = rest.split(['?', '#']).next().unwrap_or_default();
+        return Err(signed(&format!("https://{place}")));
     }
     let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
     let host = host.to_lowercase();
+    let host = host.strip_suffix(":443").unwrap_or(&host);
     let path = percent_decode_str(path)
         .decode_utf8()
         .map_err(|error| not_text(location).with_source(error))?;
     if let Some(of_aws) = host.strip_suffix(".amazonaws.com") {
         return s3(location, of_aws, &path);
     }
-    if is_azure(&host) || is_fabric(&host) {
+    if is_azure(host) || is_fabric(host) {
         let (container, path) = container_of(location, &path)?;
         return Ok(Place {
             scheme: Scheme::Azure,
@@ -106,15 +110,4 @@ fn not_text(location: &str) -> DeltaError {
         format!("The escapes in {location} are not UTF-8"),
     )
     .with_path(location)
-}
-
-/// A query may be a signature: it is not repeated.
-fn with_query(rest: &str) -> DeltaError {
-    let place = rest.split(['?', '#']).next().unwrap_or_default();
-    DeltaError::unclassed(
-        "java.lang.IllegalArgumentException",
-        format!("The location https://{place} has a query or fragment"),
-    )
-    .with_path(format!("https://{place}"))
-    .with_hint("give a shared access signature as the option azure_storage_sas_key, and the location without it")
 }

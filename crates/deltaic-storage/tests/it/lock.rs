@@ -17,7 +17,7 @@ use crate::odd::{Condition, Fuse, Odd};
 
 /// A lock in memory.
 #[derive(Debug, Default)]
-struct MemoryLock(Mutex<BTreeMap<(String, String), LockEntry>>);
+pub struct MemoryLock(Mutex<BTreeMap<(String, String), LockEntry>>);
 
 #[async_trait]
 impl CommitLock for MemoryLock {

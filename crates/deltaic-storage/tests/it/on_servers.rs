@@ -5,11 +5,13 @@
 //! which `cargo xtask emulators` sets; without them these tests fail, and `cargo xtask test` leaves them out.
 
 mod deletes;
+mod keys;
 mod listings;
 mod wrong;
 
 use std::time::Instant;
 
+use bytes::Bytes;
 use deltaic_storage::cloud::CloudOptions;
 use deltaic_storage::{StorageFactory, StorageOptions, TableStore, contract};
 use deltaic_testing::{Action, KeyClass, Proxy, Rule, Server, onelake};
@@ -145,4 +147,24 @@ async fn s3_with_a_lock_keeps_the_contract_where_answers_are_lost() {
 #[tokio::test(flavor = "multi_thread")]
 async fn azure_keeps_the_contract_where_answers_are_lost() {
     keeps_the_contract_where_answers_are_lost(server(AZURE)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_answers_with_the_whole_for_a_part_keeps_the_contract() {
+    let rule = Rule::on("GET")
+        .when(|head| head.header("range").is_some())
+        .then(Action::Hide("range"));
+    let (proxy, server) = server(S3).behind([rule]);
+    keep_the_contract(&server, contract::table_checks()).await;
+    let table = server.table("parts");
+    let content = Bytes::from_iter((0..300_000_u32).map(|n| (n % 251) as u8));
+    table.data().create("f", content.clone()).await.unwrap();
+    for (first, end) in [(0, 1), (7, 250_001), (299_999, 300_000), (100, 999_999)] {
+        let read = table.data().read_range("f", first..end).await.unwrap();
+        assert_eq!(
+            read,
+            content.slice(first as usize..end.min(300_000) as usize)
+        );
+    }
+    assert!(proxy.log().faults() > 4);
 }

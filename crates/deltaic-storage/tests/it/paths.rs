@@ -1,6 +1,6 @@
 //! Locations and the paths of actions.
 
-use deltaic_storage::{Scheme, StorageFactory, TableRoot, encode_uri_path};
+use deltaic_storage::{DataPath, Scheme, StorageFactory, TableRoot, encode_uri_path};
 
 #[test]
 fn locations_print_as_hadoop_prints_them() {
@@ -66,6 +66,52 @@ fn paths_of_actions_are_decoded_once() {
     assert!(table.resolve("../other/a.parquet").is_err());
     assert!(table.resolve("s3://bucket/a.parquet").is_err());
     assert!(table.resolve("a%FF.parquet").is_err());
+}
+
+/// One container has many names. What cannot be told to lie elsewhere may be here.
+#[test]
+fn files_are_known_by_every_spelling_of_their_container() {
+    let azure = TableRoot::parse("abfss://c@acct.dfs.core.windows.net/w/t").unwrap();
+    let s3 = TableRoot::parse("s3://b/w/t").unwrap();
+    let here = [
+        (&azure, "abfs://c@acct.dfs.core.windows.net/w/t/a%20b"),
+        (&azure, "ABFSS://c@ACCT.dfs.core.windows.net:443/w/t/a%20b"),
+        (&azure, "wasbs://c@acct.blob.core.windows.net/w/t/a%20b"),
+        (
+            &azure,
+            "wasbs://c@acct.blob.core.windows.net:443/w//t/a%20b",
+        ),
+        (&azure, "https://acct.dfs.core.windows.net/c/w/t/a%20b"),
+        (&azure, "https://acct.blob.core.windows.net/c/w/t/a%20b"),
+        (&s3, "s3a://b/w/t/a%20b"),
+        (&s3, "https://b.s3.amazonaws.com/w/t/a%20b"),
+        (&s3, "https://s3.eu-west-1.amazonaws.com/b/w/t/a%20b"),
+        (&s3, "S3N://b/w/t/a%20b"),
+    ];
+    for (root, given) in here {
+        let path = DataPath::resolve(root, given).unwrap();
+        assert_eq!(path.relative(), Some("a b"), "{given}");
+    }
+    for (root, given, may) in [
+        (
+            &azure,
+            "abfss://other@acct.dfs.core.windows.net/w/t/a",
+            false,
+        ),
+        (&azure, "https://other.dfs.core.windows.net/c/w/t/a", false),
+        (&azure, "az://c/w/t/a", true), // the account is for the options to say
+        (&azure, "s3://c/w/t/a", false),
+        (&azure, "file:/w/t/a", false),
+        (&azure, "http://127.0.0.1:10000/acct/c/w/t/a", true),
+        (&azure, "dbfs:/mnt/c/w/t/a", true),
+        (&s3, "s3://other/w/t/a", false),
+        (&s3, "s3:/b/w/t/a", true),
+        (&s3, "https://minio.example/b/w/t/a", true),
+        (&s3, "../t/a", true),
+    ] {
+        assert!(DataPath::resolve(root, given).is_err(), "{given}");
+        assert_eq!(root.may_hold(given), may, "{given}");
+    }
 }
 
 #[test]
@@ -167,14 +213,20 @@ fn other_web_addresses_are_refused_and_signatures_are_not_repeated() {
     for location in [
         "https://acc.blob.core.windows.net",
         "https://s3.us-east-1.amazonaws.com/",
+        "s3://b:9000/x",
+        "s3a://[::1]/x",
+        "abfss://c@/x",
+        "abfss://@acc.dfs.core.windows.net/x",
     ] {
-        assert!(
-            TableRoot::parse(location)
-                .unwrap_err()
-                .text()
-                .contains("names no bucket"),
-            "{location}"
-        );
+        let error = TableRoot::parse(location).unwrap_err();
+        assert!(error.text().contains("names no bucket"), "{location}: {error}");
+    }
+    for (location, option) in [
+        ("s3://b:9000/x", "aws_endpoint"),
+        ("abfss://c@/x", "azure_endpoint"),
+    ] {
+        let error = TableRoot::parse(location).unwrap_err();
+        assert!(error.hint().unwrap().contains(option), "{location}");
     }
     let error =
         TableRoot::parse("https://acc.blob.core.windows.net/c/t?sv=1&sig=SECRET").unwrap_err();
@@ -243,4 +295,52 @@ fn a_file_of_another_machine_is_none_of_this_one() {
     let memory = StorageFactory::default().open("memory:/a/t").unwrap();
     assert_eq!(memory.resolve("memory://a/t/f").unwrap().as_str(), "f");
     assert!(memory.resolve("file://host/a/t/f").is_err());
+}
+
+#[test]
+fn locations_with_credentials_are_refused_and_not_repeated() {
+    for (given, told) in [
+        ("s3://AK:SECRET@b/t", "s3://b/t"),
+        ("s3a://AKSECRET@b/t", "s3a://b/t"),
+        ("s3://AK:SE/SECRET@b/t", "s3://b/t"),
+        (
+            "https://AK:SECRET@b.s3.amazonaws.com/e/t",
+            "https://b.s3.amazonaws.com/e/t",
+        ),
+        (
+            "https://AK:SE/SECRET@b.s3.amazonaws.com/t",
+            "https://b.s3.amazonaws.com/t",
+        ),
+        (
+            "https://AK:SECRET@acc.blob.core.windows.net/c/t?sig=SECRET",
+            "https://acc.blob.core.windows.net/c/t",
+        ),
+        ("gs://AK:SECRET@b/t", "gs://b/t"),
+        ("https://SECRET@example.org/t", "https://example.org/t"),
+        ("gs://b/t?X-Amz-Signature=SECRET", "gs://b/t"),
+        (
+            "abfss://c:SECRET@acc.dfs.core.windows.net/t",
+            "abfss://acc.dfs.core.windows.net/t",
+        ),
+        (
+            "abfss://c@acc.dfs.core.windows.net/e/t?sv=2022&sig=SECRET",
+            "abfss://c@acc.dfs.core.windows.net/e/t",
+        ),
+        ("az://c/t?SIG=SECRET", "az://c/t"),
+        ("s3://b/t?x?X-Amz-Signature=SECRET", "s3://b/t"),
+    ] {
+        let error = TableRoot::parse(given).unwrap_err();
+        let text = format!("{error} {error:?} {:?}", error.path());
+        assert!(!text.contains("SECRET"), "{given}: {text}");
+        assert_eq!(error.path(), Some(told), "{given}");
+    }
+    for legal in [
+        "abfss://c@acc.dfs.core.windows.net:443/t",
+        "s3://b/q?x=1",
+        "s3://b/a@v1",
+        "/a?sig=1",
+        "file:///a:b@c?sig=1",
+    ] {
+        assert!(TableRoot::parse(legal).is_ok(), "{legal}");
+    }
 }

@@ -6,12 +6,14 @@ use std::sync::atomic::Ordering;
 use bytes::Bytes;
 use deltaic_protocol::error::ErrorKind;
 use deltaic_storage::cloud::CloudBackend;
+use deltaic_storage::faults::{Fault, FaultStore, Request, Schedule};
 use deltaic_storage::{PutOutcome, StorageFactory, TableStore};
 use futures::TryStreamExt;
 use futures::future::join_all;
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
 
+use crate::lock::MemoryLock;
 use crate::odd::{Condition, Fuse, Odd};
 
 const COMMIT: &str = "00000000000000000000.json";
@@ -140,6 +142,96 @@ async fn a_probe_that_breaks_off_says_nothing_and_is_tried_again() {
     }
 }
 
+/// A table in a store whose puts go as the script says, probed before the first commit.
+fn scripted(puts: Vec<Option<Fault>>) -> (Arc<InMemory>, TableStore) {
+    let memory = Arc::new(InMemory::new());
+    let schedule = Schedule::script([(Request::Put, puts)]);
+    let store = Arc::new(FaultStore::new(memory.clone(), schedule));
+    let table = StorageFactory::default()
+        .with_bucket("s3://b", CloudBackend::new(store, "s3://b").probed())
+        .open("s3://b/t")
+        .unwrap();
+    (memory, table)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_to_try_again_is_no_verdict() {
+    let busy = Some(Fault::Status(409));
+    let half: Vec<_> = (0..40).map(|n| busy.filter(|_| n % 2 == 0)).collect();
+    for puts in [vec![busy], vec![busy; 3], half, vec![None, busy, busy]] {
+        let (memory, table) = scripted(puts.clone());
+        let outcome = commit(&table, COMMIT).await;
+        assert_eq!(outcome.unwrap(), PutOutcome::Created, "{puts:?}");
+        assert_eq!(objects(&memory).await, [format!("t/_delta_log/{COMMIT}")]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_refuses_what_is_not_there_is_told_as_that() {
+    for status in [409, 412] {
+        let (memory, table) = scripted(vec![Some(Fault::Status(status)); 200]);
+        let error = commit(&table, COMMIT).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Storage, "{error}");
+        assert!(error.text().contains("nothing is there"), "{error}");
+        assert!(error.hint().unwrap().contains("run the statement again"));
+        assert_eq!(objects(&memory).await, [""; 0]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_without_conditional_puts_is_refused_with_the_way_out() {
+    let none = vec![Some(Fault::Status(501)); 200];
+    let (_, probed) = scripted(none.clone());
+    let store = FaultStore::new(
+        Arc::new(InMemory::new()),
+        Schedule::script([(Request::Put, none)]),
+    );
+    let trusted = StorageFactory::default()
+        .with_bucket("s3://b", CloudBackend::new(Arc::new(store), "s3://b"))
+        .open("s3://b/t")
+        .unwrap();
+    for table in [probed, trusted] {
+        let error = commit(&table, COMMIT).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+        let hint = error.hint().unwrap();
+        assert!(hint.contains("S3_LOCKING_PROVIDER=dynamodb"), "{hint}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_without_conditional_puts_takes_commits_through_a_lock() {
+    let memory = Arc::new(InMemory::new());
+    // The first put is that of the temporary file.
+    let puts = vec![None, Some(Fault::Status(501))];
+    let store = FaultStore::new(memory.clone(), Schedule::script([(Request::Put, puts)]));
+    let backend = CloudBackend::new(Arc::new(store), "s3://b")
+        .probed()
+        .locked(Arc::new(MemoryLock::default()));
+    let factory = StorageFactory::default().with_bucket("s3://b", backend);
+    let table = factory.open("s3://b/t").unwrap();
+    assert_eq!(commit(&table, COMMIT).await.unwrap(), PutOutcome::Created);
+    assert_eq!(objects(&memory).await, [format!("t/_delta_log/{COMMIT}")]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_statement_that_is_stopped_while_the_store_is_probed_leaves_nothing() {
+    for millis in 0..8 {
+        let (odd, memory, factory) = backend(Condition::LooksFirst, Fuse::endless());
+        let table = factory.open("s3://b/t").unwrap();
+        let stopped = tokio::time::timeout(
+            std::time::Duration::from_millis(millis),
+            commit(&table, COMMIT),
+        );
+        let _ = stopped.await;
+        tokio::time::sleep(std::time::Duration::from_secs(5)).await;
+        assert_eq!(objects(&memory).await, [""; 0], "{millis}");
+        println!(
+            "{millis} ms: {} requests",
+            odd.requests.load(Ordering::SeqCst)
+        );
+    }
+}
+
 /// Whether a commit is there.
 trait HeadOf {
     async fn head_of(&self, name: &str) -> Option<u64>;
@@ -173,6 +265,44 @@ async fn objects_of_a_probe_are_no_part_of_the_log() {
     let listed: Vec<_> = table.log().list_from("").try_collect().await.unwrap();
     let names: Vec<_> = listed.into_iter().map(|meta| meta.path).collect();
     assert_eq!(names, [COMMIT, "_last_checkpoint"]);
+}
+
+#[tokio::test]
+async fn what_a_dead_probe_left_makes_no_folder_and_goes_when_it_is_old() {
+    let memory = Arc::new(InMemory::new());
+    for name in [
+        "t/_delta_log/.probe-0a1b2c-0",
+        "t/_delta_log/.probe-0a1b2c-12",
+    ] {
+        let put = object_store::PutOptions::default();
+        memory
+            .put_opts(&name.into(), "x".into(), put)
+            .await
+            .unwrap();
+    }
+    let lock = Arc::new(MemoryLock::default());
+    let plain = CloudBackend::new(memory.clone(), "s3://b");
+    for backend in [plain.clone(), plain.locked(lock)] {
+        let factory = StorageFactory::default().with_bucket("s3://b", backend);
+        let table = factory.open("s3://b/t").unwrap();
+        for folder in ["", "_delta_log"] {
+            assert!(!table.data().exists(folder).await.unwrap(), "{folder}");
+        }
+        assert_eq!(table.log().remove_unfinished(0).await.unwrap(), 0);
+        assert_eq!(table.log().remove_unfinished(i64::MAX).await.unwrap(), 2);
+        assert_eq!(objects(&memory).await, [""; 0]);
+        let put = object_store::PutOptions::default();
+        let again = [
+            "t/_delta_log/.probe-0a1b2c-0",
+            "t/_delta_log/.probe-0a1b2c-12",
+        ];
+        for name in again {
+            memory
+                .put_opts(&name.into(), "x".into(), put.clone())
+                .await
+                .unwrap();
+        }
+    }
 }
 
 /// On servers: see [`crate::on_servers`].

@@ -321,7 +321,7 @@ fn typed(text: Option<&str>, data_type: DataType, zone: &str) -> Option<Value> {
     let values = BTreeMap::from([("p".to_owned(), text.map(str::to_owned))]);
     let zone = Zone::parse(zone).unwrap();
     let columns = [Column::new("p", data_type)];
-    partition_values(&values, &columns, &zone).remove("p")
+    partition_values(&values.into_iter().collect(), &columns, &zone).remove("p")
 }
 
 #[test]

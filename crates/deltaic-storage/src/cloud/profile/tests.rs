@@ -220,3 +220,44 @@ fn plain_settings_of_a_profile() {
     assert_eq!(setting("dev", "endpoint_url").as_deref(), Some("http://h"));
     assert_eq!(setting("other", "region"), None);
 }
+
+#[tokio::test]
+async fn a_profile_that_gives_nothing_says_why_every_time_and_no_more() {
+    for (config, name, wanted) in [
+        (
+            "[profile fail]\ncredential_process = sh -c 'echo SECRET >&2; exit 3'\n",
+            "fail",
+            "exit status: 3",
+        ),
+        (
+            "[profile one]\nrole_arn = r\nsource_profile = two\n[profile two]\nrole_arn = s\nsource_profile = one\n",
+            "one",
+            "loop",
+        ),
+        (
+            "[profile one]\nrole_arn = r\nsource_profile = nowhere\n",
+            "one",
+            "nowhere",
+        ),
+    ] {
+        let files = Files::new(config, "");
+        let profile = files.profile(&[("aws_profile", name)], &[]).unwrap();
+        let tokens = Tokens::new(Duration::ZERO);
+        let provider = profile.credentials(tokens.client(), "eu-west-1", fixed("other"));
+        for _ in 0..3 {
+            let error = provider.get_credential().await.unwrap_err();
+            let told = crate::cloud::failure::to_delta("list", "s3://b/t", &error);
+            let text = told.to_string();
+            assert!(text.contains(wanted), "{text}");
+            assert!(
+                text.contains(&format!("no credentials from the AWS profile {name}")),
+                "{text}"
+            );
+            assert!(
+                !text.contains("SECRET") && !format!("{told:?}").contains("SECRET"),
+                "{told:?}"
+            );
+            assert!(told.hint().unwrap().contains("profile"), "{told:?}");
+        }
+    }
+}

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use chrono::DateTime;
 
-use super::{Refusal, document, refusal, retry_after};
+use super::{Refusal, document, goes_on, known, refusal, retry_after};
 
 const LISTING: &[&str] = &["ListBucketResult", "EnumerationResults"];
 
@@ -93,4 +93,72 @@ fn a_refusal_is_found_below_other_errors() {
     };
     assert_eq!(refusal(&outer), Some(&inner));
     assert_eq!(inner.to_string(), "the server answers 403, AccessDenied");
+}
+
+#[test]
+fn a_listing_that_goes_on_where_it_was_has_no_end() {
+    let s3 = |token: &str| {
+        format!(
+            "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>{token}</NextContinuationToken></ListBucketResult>"
+        )
+    };
+    let azure = |marker: &str| {
+        format!("<EnumerationResults><NextMarker>{marker}</NextMarker></EnumerationResults>")
+    };
+    for (text, place, good) in [
+        (s3("b"), None, true),
+        (s3("b"), Some("a"), true),
+        (s3("a"), Some("a"), false),
+        (s3("a&amp;b"), Some("a&b"), false),
+        (azure("2!1"), Some("2!0"), true),
+        (azure("2!1"), Some("2!1"), false),
+        (azure(""), Some(""), true),
+    ] {
+        let found = goes_on(&Bytes::from(text.clone()), place);
+        assert_eq!(found.is_ok(), good, "{text} {place:?}");
+    }
+}
+
+#[test]
+fn refusals_of_keys_that_nobody_named_are_no_answer() {
+    let keys = ["a.parquet", "p=&<1>/b", "c d"].map(str::to_owned).into();
+    let answer = |errors: &[(&str, &str)]| {
+        let errors: String = errors
+            .iter()
+            .map(|(key, code)| {
+                format!("<Error><Key>{key}</Key><Code>{code}</Code><Message>m</Message></Error>")
+            })
+            .collect();
+        known(
+            &format!("<DeleteResult><Deleted><Key>x</Key></Deleted>{errors}</DeleteResult>"),
+            &keys,
+        )
+    };
+    assert!(answer(&[]).is_ok());
+    assert!(
+        answer(&[
+            ("a.parquet", "AccessDenied"),
+            ("p=&amp;&lt;1&gt;/b", "AccessDenied"),
+            ("c d", "X")
+        ])
+        .is_ok()
+    );
+    for key in ["", "b.parquet", "a.parquet/", "P=1"] {
+        let error = answer(&[("a.parquet", "AccessDenied"), (key, "AccessDenied")]).unwrap_err();
+        let refused = refusal(&error).map(|refusal| refusal.code.as_str());
+        assert_eq!(refused, Some("AccessDenied"), "{key}");
+        let error = answer(&[(key, "SlowDown")]).unwrap_err();
+        assert_eq!(
+            error.kind(),
+            object_store::client::HttpErrorKind::Interrupted,
+            "{key}"
+        );
+    }
+    assert!(
+        known(
+            "<DeleteResult><Error><Code>InternalError</Code></Error></DeleteResult>",
+            &keys
+        )
+        .is_err()
+    );
 }

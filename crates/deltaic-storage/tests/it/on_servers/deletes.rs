@@ -203,3 +203,29 @@ async fn a_batch_in_which_one_file_fails_names_it() {
     assert_eq!(error.path(), Some(table.root().display("b").as_str()));
     assert!(error.text().contains("AccessDenied"), "{error}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refusal_of_a_file_that_nobody_named_leaves_all_of_the_batch_in_doubt() {
+    for key in ["", "of/another/place"] {
+        let answer = Answer::status(200)
+            .header("content-type", "application/xml")
+            .body(format!(
+                "<DeleteResult><Error><Key>{key}</Key><Code>AccessDenied</Code><Message>no</Message></Error></DeleteResult>"
+            ));
+        let rule = Rule::on("POST")
+            .query("delete")
+            .then(Action::Answer(answer));
+        let (proxy, server) = server(S3).behind([rule]);
+        let table = server.table("t");
+        let names = fill(&table, 5).await;
+        let results: Vec<_> = table.data().delete_files(names, 2).collect().await;
+        assert_eq!(results.len(), 5);
+        for (path, outcome) in &results {
+            let error = outcome.as_ref().unwrap_err();
+            assert_eq!(error.path(), Some(table.root().display(path).as_str()));
+            assert!(error.text().contains("AccessDenied"), "{error}");
+        }
+        proxy.set_rules([]);
+        assert_eq!(left(&table).await, 5);
+    }
+}

@@ -163,3 +163,63 @@ async fn a_wait_that_is_longer_than_the_user_has_is_not_begun() {
         began.elapsed()
     );
 }
+
+/// A page of S3 or Azure with one object, which goes on at a place.
+fn page(variable: &str, key: &str, next: &str) -> Answer {
+    let modified = "2026-01-01T00:00:00.000Z";
+    let body = match variable {
+        S3 => format!(
+            "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>{next}</NextContinuationToken><Contents>\
+             <Key>{key}</Key><LastModified>{modified}</LastModified><ETag>e</ETag><Size>1</Size></Contents></ListBucketResult>"
+        ),
+        _ => format!(
+            "<EnumerationResults><Blobs><Blob><Name>{key}</Name><Properties><Last-Modified>Thu, 01 Jan 2026 00:00:00 GMT\
+             </Last-Modified><Content-Length>1</Content-Length><Content-Type>a/b</Content-Type><Etag>e</Etag></Properties></Blob>\
+             </Blobs><NextMarker>{next}</NextMarker></EnumerationResults>"
+        ),
+    };
+    Answer::status(200)
+        .header("content-type", "application/xml")
+        .body(body)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_listing_without_an_end_is_an_error_in_time() {
+    for (variable, option, place) in [
+        (S3, "aws_retry_timeout", "continuation-token"),
+        (AZURE, "azure_retry_timeout", "marker"),
+    ] {
+        let server = server(variable).with(&[(option, "1s")]);
+        let (_, path) = server.location.split_once("://").unwrap();
+        let (_, folder) = path.split_once('/').unwrap();
+        let key = |n: usize| format!("{folder}/t/f{n}");
+        let answer = |n: usize, next: &str| Action::Answer(page(variable, &key(n), next));
+        // Back to the page itself, to the one before, and round in threes.
+        for (circle, told) in [
+            (1, "where it already was"),
+            (2, "again and again"),
+            (3, "again and again"),
+        ] {
+            let mut rules: Vec<Rule> = (0..circle)
+                .map(|n| {
+                    let next = format!("at{}", (n + 1) % circle);
+                    listings()
+                        .query(&format!("{place}=at{n}"))
+                        .then(answer(n, &next))
+                })
+                .collect();
+            rules.push(listings().then(answer(9, "at0")));
+            let (_proxy, server) = server.behind(rules);
+            let began = Instant::now();
+            let error = list(&server.table("t")).await.unwrap_err();
+            assert!(
+                began.elapsed() < Duration::from_secs(3),
+                "{variable} {circle}"
+            );
+            assert!(
+                error.text().contains(told) && error.hint().is_some(),
+                "{variable} {circle}: {error}"
+            );
+        }
+    }
+}
