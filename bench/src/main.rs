@@ -4,6 +4,7 @@
 mod change;
 mod log;
 mod maintain;
+mod make;
 mod outcome;
 mod query;
 
@@ -20,7 +21,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[command(
     version,
     after_help = "Example: deltaic-bench a_open tables/ckpt\n\n\
-                  Scenarios that change the table (l_, d_vac_, f_, g_) need a fresh copy of it for every run."
+                  Scenarios that change the table (l_, d_vac_, f_, g_) need a fresh copy of it for every run; make_files, make_commits, \
+                  make_vacuum, make_data, make_data_dv and make_empty make the tables."
 )]
 struct Arguments {
     /// What to do; a name that is not known prints all of them.
@@ -55,6 +57,7 @@ fn main() -> std::process::ExitCode {
 
 async fn run(scenario: &str, table: &str) -> Outcome<Measured> {
     match scenario {
+        made if made.starts_with("make_") => make::make(&made[5..], table).await,
         "noop" => Ok(Measured::nothing()),
         "a_open" | "b_open" => log::open(table).await,
         "a_add_actions" => log::add_actions(table).await,

@@ -1,4 +1,4 @@
-//! The tests that need servers, on MinIO and Azurite in containers, where Docker is at hand:
+//! The tests that need servers, and the conformance run, on MinIO and Azurite in containers, where Docker is at hand:
 //! `cargo test -p deltaic-crosscheck --features containers --test containers`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -21,12 +21,15 @@ const AZURITE: (&str, &str) = ("mcr.microsoft.com/azure-storage/azurite", "3.37.
 const ACCOUNT: &str = "deltaictest";
 const KEY: &str = "ZGVsdGFpYy10ZXN0LWtleS0wMTIzNDU2Nzg5YWJjZGU=";
 const BUCKET: &str = "deltaic";
+/// OneLake is an account like another, whose requests the tests send through a proxy that knows its differences.
+const ONELAKE: &str = "onelake";
+const WORKSPACE: &str = "5d0f3c52-7a84-4d0b-8a0e-2b1c9e4f6a77";
 
 /// How long a server may take until its bucket is made.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_tests_that_need_servers_pass_on_minio_and_azurite() {
+async fn the_tests_that_need_servers_and_the_conformance_run_pass_on_minio_and_azurite() {
     let minio = GenericImage::new(MINIO.0, MINIO.1)
         .with_exposed_port(9000.tcp())
         .with_env_var("MINIO_ROOT_USER", ACCOUNT)
@@ -34,7 +37,10 @@ async fn the_tests_that_need_servers_pass_on_minio_and_azurite() {
         .with_cmd(["server", "/data"]);
     let azurite = GenericImage::new(AZURITE.0, AZURITE.1)
         .with_exposed_port(10_000.tcp())
-        .with_env_var("AZURITE_ACCOUNTS", format!("{ACCOUNT}:{KEY}"))
+        .with_env_var(
+            "AZURITE_ACCOUNTS",
+            format!("{ACCOUNT}:{KEY};{ONELAKE}:{KEY}"),
+        )
         .with_cmd([
             "azurite-blob",
             "--blobHost",
@@ -47,39 +53,42 @@ async fn the_tests_that_need_servers_pass_on_minio_and_azurite() {
     let (_minio, s3) = started(minio, 9000).await;
     let (_azurite, azure) = started(azurite, 10_000).await;
     make_bucket(&s3).await;
-    make_container(&azure).await;
+    make_container(&azure, ACCOUNT, BUCKET).await;
+    make_container(&azure, ONELAKE, WORKSPACE).await;
 
     let here = env!("CARGO_MANIFEST_DIR");
-    let own = vec![
-        "--manifest-path".to_owned(),
-        format!("{here}/Cargo.toml"),
-        "--test".to_owned(),
-        "it".to_owned(),
-    ];
-    let mut all = own.clone();
-    all[1] = format!("{here}/../Cargo.toml");
-    all.push("--workspace".to_owned());
-    all.push("on_servers".to_owned());
+    let mut own = vec!["test", "--manifest-path", "crosscheck/Cargo.toml"];
+    own.extend(["--test", "it"]);
+    let mut all = vec!["test", "--workspace", "--test", "it", "on_servers"];
     // What needs other servers than these two.
-    all.push("--".to_owned());
-    for name in ["onelake", "dynamo", "locked", "ignore"] {
-        all.extend(["--skip".to_owned(), name.to_owned()]);
+    all.extend(["--", "--skip", "dynamo", "--skip", "lock", "--skip", "ignore"]);
+    let mut runs = vec![own, all];
+    for store in ["s3", "azure", "onelake"] {
+        let program = ["run", "--bin", "deltaic-conformance", "--", "--store"];
+        runs.push(program.into_iter().chain([store]).collect());
     }
-    for arguments in [own, all] {
-        run(&arguments, &s3, &azure);
+    for arguments in runs {
+        run(&arguments, here, &s3, &azure);
     }
 }
 
-fn run(arguments: &[String], s3: &str, azure: &str) {
+/// Runs cargo in the project's folder, with the variables that name the servers.
+fn run(arguments: &[&str], here: &str, s3: &str, azure: &str) {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let of_azure = |account: &str, container: &str, domain: &str| {
+        format!(
+            "location=abfss://{container}@{account}.dfs.{domain} azure_storage_endpoint={azure}/{account} azure_storage_account_key={KEY}"
+        )
+    };
     let status = Command::new(cargo)
-        .arg("test")
         .args(arguments)
+        .current_dir(format!("{here}/.."))
         .env("DELTAIC_TEST_S3", format!("location=s3://{BUCKET} aws_endpoint={s3} aws_access_key_id={ACCOUNT} aws_secret_access_key={KEY} aws_region=us-east-1"))
-        .env("DELTAIC_TEST_AZURE", format!("location=abfss://{BUCKET}@{ACCOUNT}.dfs.core.windows.net azure_storage_endpoint={azure}/{ACCOUNT} azure_storage_account_key={KEY}"))
+        .env("DELTAIC_TEST_AZURE", of_azure(ACCOUNT, BUCKET, "core.windows.net"))
+        .env("DELTAIC_TEST_ONELAKE", of_azure(ONELAKE, WORKSPACE, "fabric.microsoft.com"))
         .status()
         .unwrap();
-    assert!(status.success(), "{status}");
+    assert!(status.success(), "cargo {}: {status}", arguments.join(" "));
 }
 
 /// A container that runs, and its address on this machine.
@@ -109,9 +118,10 @@ async fn make_bucket(address: &str) {
     }
 }
 
-async fn make_container(address: &str) {
-    let mut url = Url::parse(&format!("{address}/{ACCOUNT}/{BUCKET}?restype=container")).unwrap();
-    sas::sign(&mut url, ACCOUNT, KEY);
+async fn make_container(address: &str, account: &str, container: &str) {
+    let mut url =
+        Url::parse(&format!("{address}/{account}/{container}?restype=container")).unwrap();
+    sas::sign(&mut url, account, KEY);
     let until = Instant::now() + PATIENCE;
     loop {
         let asked = reqwest::Client::new()

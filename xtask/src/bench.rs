@@ -2,6 +2,7 @@
 //! timed is the statement and not the start of a process.
 
 mod latency;
+mod log;
 mod pipe;
 mod requests;
 mod scenarios;
@@ -22,6 +23,9 @@ pub struct Options {
     /// Measure the release build (its first build takes long).
     #[arg(long)]
     release: bool,
+    /// Run the scenarios of deltaic-bench beside deltalake, polars and DuckDB instead; the tables take 3 GB and stay.
+    #[arg(long)]
+    log: bool,
     /// Count requests on an S3 server instead, beside deltalake.
     #[arg(long)]
     requests: bool,
@@ -38,6 +42,9 @@ pub fn run(options: &Options) -> Outcome {
     let known = scenarios::ALL;
     if options.requests {
         return requests::run(options.release);
+    }
+    if options.log {
+        return log::run(&options.only, options.release);
     }
     if options.latency {
         return latency::run(options.release);

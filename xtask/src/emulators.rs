@@ -2,7 +2,7 @@
 //! folder, started on a free port of this machine with its data in a temporary folder, and named to tests by variables.
 
 mod buckets;
-mod install;
+pub mod install;
 mod place;
 mod process;
 mod servers;

@@ -3,7 +3,7 @@
 //! A commit is one conditional put (`If-None-Match: *`). Where its answer leaves open what happened, the store is asked
 //! what is there now, so that a commit is reported once and as what it is. A listing that breaks off is taken up again
 //! or is an error, and deletions are made in batches where the server takes batches. A server that answers 429 or 503
-//! with `Retry-After` is not asked before that time, if the time is not longer than `retry_timeout`.
+//! with `Retry-After` is not asked before that time, if the time is not longer than a quarter of `retry_timeout`.
 //!
 //! # Stores that do not keep two commits apart
 //! Some servers that speak the protocol of S3 take the condition and ignore it, or look first and write then; there one
@@ -53,7 +53,7 @@ use std::sync::Arc;
 use deltaic_protocol::error::Result;
 use object_store::ObjectStore;
 
-pub use failure::hint_of_failure;
+pub use failure::{hint_of_failure, of_failure};
 pub use known::{is_known_option, similar_option};
 pub use lock::{CommitLock, LockEntry};
 pub use options::{REDACTED, is_cloud_option, is_secret, is_secret_property};
@@ -67,6 +67,7 @@ use checked::Checked;
 use limits::Limits;
 use probe::{Gate, Rule};
 use settings::Settings;
+use wire::Kept;
 
 /// The client of one bucket or container.
 #[derive(Clone)]
@@ -76,6 +77,7 @@ pub struct CloudBackend {
     gate: Arc<Gate>,
     lock: Option<Arc<dyn CommitLock>>,
     limits: Limits,
+    kept: Kept,
     /// The account of options, on Azure.
     account: Option<String>,
 }
@@ -89,11 +91,12 @@ impl CloudBackend {
         let place = root.bucket();
         let settings = Settings::new(options);
         if root.scheme() == Scheme::Azure {
-            let (store, limits) = azure::open(&place, &settings)?;
+            let container = azure::open(&place, &settings)?;
             return Ok(CloudBackend {
-                limits,
+                limits: container.limits,
+                kept: container.kept,
                 account: azure::account(&settings)?,
-                ..CloudBackend::new(store, root.prefix())
+                ..CloudBackend::new(container.store, root.prefix())
             });
         }
         let bucket = s3::open(&place, &settings)?;
@@ -109,11 +112,12 @@ impl CloudBackend {
     /// `s3://bucket`.
     pub fn new(store: Arc<dyn ObjectStore>, prefix: &str) -> CloudBackend {
         CloudBackend {
-            store: Arc::new(Checked(store)),
+            store: Arc::new(Checked::new(store)),
             url: prefix.to_owned(),
             gate: Arc::new(Gate::new(Rule::Trust)),
             lock: None,
             limits: Limits::default(),
+            kept: Kept::default(),
             account: None,
         }
     }
@@ -144,6 +148,7 @@ impl CloudBackend {
         let root = root.with_account(self.account.clone());
         let opened = |gate: Arc<Gate>| {
             stores::CloudTable::new(Arc::clone(&self.store), root.clone(), gate, self.limits)
+                .noting(self.kept.clone())
         };
         let table = Arc::new(opened(Arc::clone(&self.gate)));
         let log: Arc<dyn LogStore> = match &self.lock {

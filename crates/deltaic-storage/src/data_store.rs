@@ -63,6 +63,11 @@ pub trait DataStore: Send + Sync + std::fmt::Debug {
         1
     }
 
+    /// Whether an answer to a deletion has said that the store keeps what was deleted for a while (soft delete of Azure).
+    fn keeps_deleted(&self) -> bool {
+        false
+    }
+
     /// Removes files as [`DataStore::delete_file`] does, with up to `parallel` requests under way. Each path that was given
     /// comes back once: as gone, or with the error that kept it. An unclear answer is an error only where asking again did
     /// not help. Files that have not come back when the stream is dropped may be gone.

@@ -119,12 +119,12 @@ impl StorageFactory {
     }
 }
 
-/// Object stores that are open, by what stands before a path in them. Tables of one bucket share a client.
+/// Object stores that are open, by what stands before a path in them and the region. Tables of one bucket share a client.
 #[derive(Default)]
 struct Cloud {
     options: CloudOptions,
     given: HashMap<String, CloudBackend>,
-    open: Mutex<HashMap<String, CloudBackend>>,
+    open: Mutex<HashMap<(String, Option<String>), CloudBackend>>,
 }
 
 impl Cloud {
@@ -133,11 +133,13 @@ impl Cloud {
             return Ok(given.clone());
         }
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = open.get(root.prefix()) {
+        // A web address may name the region of its bucket.
+        let key = (root.prefix().to_owned(), root.bucket().region);
+        if let Some(known) = open.get(&key) {
             return Ok(known.clone());
         }
         let fresh = CloudBackend::open(root, &self.options)?;
-        open.insert(root.prefix().to_owned(), fresh.clone());
+        open.insert(key, fresh.clone());
         Ok(fresh)
     }
 }

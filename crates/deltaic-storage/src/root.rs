@@ -189,7 +189,7 @@ impl TableRoot {
                 account: host.split('.').next().map(str::to_owned),
                 fabric: host.ends_with("fabric.microsoft.com"),
                 region: None,
-                endpoint: web::private_endpoint(host),
+                endpoint: web::endpoint(host),
             },
             None => Bucket {
                 container: authority.to_owned(),

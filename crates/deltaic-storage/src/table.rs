@@ -111,13 +111,19 @@ impl TableStore {
         let object = place.object_path();
         let put = self.inner.object.put(&object, content.into()).await;
         put.map(|_| ()).map_err(|error| {
-            DeltaError::unclassed(
-                "java.io.IOException",
-                format!("Failed to write {place}: {error}"),
-            )
-            .with_kind(ErrorKind::Storage)
-            .with_path(place.to_string())
-            .with_source(error)
+            match self.inner.root.scheme().is_cloud() {
+                true => crate::cloud::of_failure("write", &place.to_string(), &error),
+                false => None,
+            }
+            .unwrap_or_else(|| {
+                DeltaError::unclassed(
+                    "java.io.IOException",
+                    format!("Failed to write {place}: {error}"),
+                )
+                .with_kind(ErrorKind::Storage)
+                .with_path(place.to_string())
+                .with_source(error)
+            })
         })
     }
 

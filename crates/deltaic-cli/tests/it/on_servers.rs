@@ -3,7 +3,7 @@
 
 use std::process::{Command, Stdio};
 
-use deltaic_testing::{Action, Proxy, Rule, Server};
+use deltaic_testing::{Action, Answer, Proxy, Rule, Server};
 use serde_json::{Value, json};
 
 use crate::{Place, heavy};
@@ -140,4 +140,101 @@ fn vacuum_on_s3_leaves_the_table_below_alone() {
 #[test]
 fn vacuum_on_azure_leaves_the_table_below_alone() {
     neighbours(&server("DELTAIC_TEST_AZURE"));
+}
+
+/// Credentials that run out in the middle of a scan and of a write: the statement fails as a whole, says what to do, and nothing
+/// half-written is visible.
+fn expiring(server: &Server, expired: &Answer) {
+    let place = Place::empty();
+    let rows: Vec<String> = (0..6)
+        .map(|n| format!("INSERT INTO @ VALUES ({n}), ({n} + 100)"))
+        .collect();
+    let made = format!("CREATE TABLE @ (id BIGINT) USING delta; {}", rows.join(";"));
+    answers(command(&place, server, &made));
+    for (method, class, sql) in [
+        (
+            "GET",
+            "FAILED_READ_FILE.NO_HINT",
+            "SELECT id FROM @ WHERE id % 2 = 0",
+        ),
+        (
+            "PUT",
+            "TASK_WRITE_FAILED",
+            "INSERT INTO @ SELECT /*+ REPARTITION(4) */ id FROM range(0, 4000, 1, 4)",
+        ),
+    ] {
+        let rule = Rule::on(method)
+            .path(".parquet")
+            .skip(1)
+            .then(Action::Answer(expired.clone()));
+        let proxy = Proxy::start(&server.upstream().unwrap(), [rule]).unwrap();
+        let output = command(&place, &server.through(&proxy), sql)
+            .output()
+            .unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said);
+        assert!(proxy.log().faults() > 0, "{said}");
+        assert_eq!(output.status.code(), Some(9), "{said}");
+        assert!(said.contains(class), "{said}");
+        assert!(said.contains("token has expired"), "{said}");
+        let left = answers(command(&place, server, "SELECT count(*), sum(id) FROM @"));
+        assert_eq!(left[0]["rows"], json!([[12, 630]]));
+    }
+}
+
+#[test]
+fn a_token_that_expires_in_the_middle_of_a_statement_on_s3() {
+    let expired = Answer::s3(400, "ExpiredToken", "The provided token has expired.");
+    expiring(&server("DELTAIC_TEST_S3"), &expired);
+}
+
+#[test]
+fn a_signature_that_expires_in_the_middle_of_a_statement_on_azure() {
+    let expired = Answer::status(403)
+        .header("content-type", "application/xml")
+        .header("x-ms-error-code", "AuthenticationFailed")
+        .body(
+            "<?xml version=\"1.0\"?><Error><Code>AuthenticationFailed</Code><Message>Server failed to authenticate the request.</Message>\
+             <AuthenticationErrorDetail>Signature not valid in the specified time frame: Start [a] - Expiry [b] - Current [c]\
+             </AuthenticationErrorDetail></Error>",
+        );
+    expiring(&server("DELTAIC_TEST_AZURE"), &expired);
+}
+
+/// A table that was renamed keeps its files where they are, and its old name can be used again.
+fn renamed(server: &Server) {
+    let place = Place::empty();
+    let catalog = place.path().join("catalog.db");
+    let run = |sql: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_deltaic"));
+        command.args(["sql", "--output", "json", sql]);
+        command.args(["--warehouse", &format!("{}/wh", server.location)]);
+        command.arg("--catalog").arg(&catalog);
+        for (key, value) in &server.options {
+            command.args(["--storage-option", &format!("{key}={value}")]);
+        }
+        answers(command)
+    };
+    run("CREATE TABLE a USING delta AS SELECT 1 AS id; ALTER TABLE a RENAME TO b");
+    run(
+        "CREATE TABLE a USING delta AS SELECT 2 AS id; ALTER TABLE a RENAME TO c; CREATE TABLE a AS SELECT 3 AS id",
+    );
+    run("INSERT INTO a VALUES (33); CREATE OR REPLACE TABLE c AS SELECT 22 AS id");
+    let rows = run("SELECT * FROM a ORDER BY id; SELECT * FROM b; SELECT * FROM c");
+    let rows: Vec<&Value> = rows.iter().map(|answer| &answer["rows"]).collect();
+    assert_eq!(rows, [&json!([[3], [33]]), &json!([[1]]), &json!([[22]])]);
+    run("DROP TABLE b; DROP TABLE a; CREATE TABLE a AS SELECT 4 AS id");
+    let rows = run("SELECT * FROM a; SELECT * FROM c");
+    assert_eq!(rows[0]["rows"], json!([[4]]));
+    assert_eq!(rows[1]["rows"], json!([[22]]));
+}
+
+#[test]
+fn a_name_is_free_again_after_rename_on_s3() {
+    renamed(&server("DELTAIC_TEST_S3"));
+}
+
+#[test]
+fn a_name_is_free_again_after_rename_on_azure() {
+    renamed(&server("DELTAIC_TEST_AZURE"));
 }

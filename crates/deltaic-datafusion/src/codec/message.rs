@@ -26,6 +26,13 @@ pub(crate) struct ScanMessage {
     pub files: Vec<FileMessage>,
 }
 
+/// A scan's files are read ahead.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct AheadMessage {
+    /// How many at the same time.
+    pub ahead: usize,
+}
+
 /// What is attached to a file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct FileMessage {

@@ -1,4 +1,4 @@
-//! Physical plans: the scan node.
+//! Physical plans: the scan node, and the one over it that reads its files ahead.
 
 use std::sync::Arc;
 
@@ -15,8 +15,9 @@ use datafusion_proto::protobuf::PhysicalPlanNode;
 use deltaic_storage::StorageFactory;
 use prost::Message;
 
-use super::message::{FileMessage, ScanMessage, frame, unframe};
+use super::message::{AheadMessage, FileMessage, ScanMessage, frame, unframe};
 use crate::scan::adapter::DeltaAdapterFactory;
+use crate::scan::ahead::ReadAheadExec;
 use crate::scan::morsel::PhysicalRows;
 use crate::scan::rows::FileRows;
 use crate::scan::source::DeltaSource;
@@ -42,6 +43,12 @@ impl PhysicalExtensionCodec for DeltaPhysicalCodec {
         buf: &mut Vec<u8>,
         converter: &dyn PhysicalProtoConverterExtension,
     ) -> Result<()> {
+        if let Some(node) = node.as_ref().downcast_ref::<ReadAheadExec>() {
+            let message = AheadMessage {
+                ahead: node.ahead(),
+            };
+            return frame(&message, &[], buf);
+        }
         let Some((config, source)) = delta_scan(&node) else {
             return not_impl_err!(
                 "encoding of {} (only scans of Delta tables are)",
@@ -78,10 +85,18 @@ impl PhysicalExtensionCodec for DeltaPhysicalCodec {
     fn try_decode(
         &self,
         buf: &[u8],
-        _inputs: &[Arc<dyn ExecutionPlan>],
+        inputs: &[Arc<dyn ExecutionPlan>],
         ctx: &TaskContext,
         converter: &dyn PhysicalProtoConverterExtension,
     ) -> Result<Arc<dyn ExecutionPlan>> {
+        // A scan reads no other node.
+        if let [input] = inputs {
+            let (message, _): (AheadMessage, &[u8]) = unframe(buf)?;
+            return Ok(Arc::new(ReadAheadExec::new(
+                Arc::clone(input),
+                message.ahead,
+            )));
+        }
         let (message, rest): (ScanMessage, &[u8]) = unframe(buf)?;
         let node = PhysicalPlanNode::decode(rest).map_err(|error| {
             datafusion::common::exec_datafusion_err!("an encoded Delta scan is damaged: {error}")

@@ -123,7 +123,8 @@ pub struct ReadAheadExec {
 }
 
 impl ReadAheadExec {
-    fn new(input: Arc<dyn ExecutionPlan>, ahead: usize) -> ReadAheadExec {
+    /// Over a scan, with as many of its partitions under way at the same time.
+    pub(crate) fn new(input: Arc<dyn ExecutionPlan>, ahead: usize) -> ReadAheadExec {
         let properties = PlanProperties::new(
             input.equivalence_properties().clone(),
             Partitioning::UnknownPartitioning(1),
@@ -132,9 +133,13 @@ impl ReadAheadExec {
         );
         ReadAheadExec {
             input,
-            ahead,
+            ahead: ahead.max(1),
             properties: Arc::new(properties),
         }
+    }
+
+    pub(crate) fn ahead(&self) -> usize {
+        self.ahead
     }
 }
 

@@ -12,7 +12,7 @@ use deltaic_protocol::action::{Add, PartitionValues};
 use deltaic_protocol::error::{DeltaError, ErrorKind, Result};
 use deltaic_protocol::partition::partition_folder;
 use deltaic_protocol::schema::DataType;
-use deltaic_storage::{DataPath, encode_uri_path};
+use deltaic_storage::{DataPath, TableStore, encode_uri_path};
 use object_store::buffered::BufWriter;
 use parquet::arrow::AsyncArrowWriter;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
@@ -339,21 +339,13 @@ impl WriteTask {
             .finish()
             .await
             .map_err(|error| failed(error, &file.path))?;
-        let written = self.target.store.data().stat(file.path.as_str()).await?;
-        let written = written.ok_or_else(|| {
-            // As when the table is dropped meanwhile.
-            DeltaError::unclassed(
-                "java.io.FileNotFoundException",
-                format!("{} is gone right after it was written", file.path),
-            )
-            .with_kind(ErrorKind::Storage)
-            .with_path(file.path.to_string())
-        })?;
+        let sent = file.writer.bytes_written() as u64;
+        let (size, modified_ms) = written(&self.target.store, &file.path, sent).await?;
         let add = Add {
             path: encode_uri_path(file.path.as_str()),
             partition_values: file.values,
-            size: i64::try_from(written.size).unwrap_or(i64::MAX),
-            modification_time: written.modified_ms,
+            size: i64::try_from(size).unwrap_or(i64::MAX),
+            modification_time: modified_ms,
             data_change: true,
             stats: file.stats.as_ref().map(StatsCollector::finish),
             ..Add::default()
@@ -383,8 +375,33 @@ impl WriteTask {
     }
 }
 
+/// Bytes and time of a file whose writer has finished. An object store has taken what was sent, now; asking it would be a
+/// further request for every file.
+async fn written(store: &TableStore, path: &DataPath, sent: u64) -> Result<(u64, i64)> {
+    if store.root().scheme().is_cloud() {
+        let now = chrono::Utc::now().timestamp_millis();
+        return Ok((sent, now));
+    }
+    let written = store.data().stat(path.as_str()).await?;
+    let written = written.ok_or_else(|| {
+        // As when the table is dropped meanwhile.
+        DeltaError::unclassed(
+            "java.io.FileNotFoundException",
+            format!("{path} is gone right after it was written"),
+        )
+        .with_kind(ErrorKind::Storage)
+        .with_path(path.to_string())
+    })?;
+    Ok((written.size, written.modified_ms))
+}
+
 fn failed(error: ParquetError, path: &DataPath) -> DeltaError {
     let hint = deltaic_storage::cloud::hint_of_failure(&error);
+    if hint.is_some()
+        && let Some(failed) = deltaic_storage::cloud::of_failure("write", &path.to_string(), &error)
+    {
+        return failed;
+    }
     let failed = DeltaError::unclassed(
         "java.io.IOException",
         format!("Failed to write {path}: {error}"),

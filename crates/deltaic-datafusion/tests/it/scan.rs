@@ -3,9 +3,13 @@
 use std::sync::Arc;
 
 use datafusion::execution::SessionStateBuilder;
-use datafusion::physical_plan::displayable;
+use datafusion::physical_plan::{collect, displayable};
 use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion_proto::bytes::{
+    physical_plan_from_bytes_with_extension_codec, physical_plan_to_bytes_with_extension_codec,
+};
 use deltaic_datafusion::application::open::open;
+use deltaic_datafusion::codec::DeltaPhysicalCodec;
 use deltaic_datafusion::scan::ahead::ReadAhead;
 use deltaic_datafusion::unwrap;
 use deltaic_protocol::schema::{DataType, StructField, StructType};
@@ -254,7 +258,22 @@ async fn files_that_are_read_ahead_keep_their_order() {
         let frame = ctx.sql(sql).await.unwrap();
         let plan = frame.clone().create_physical_plan().await.unwrap();
         let shown = displayable(plan.as_ref()).indent(false).to_string();
-        (cells(&frame.collect().await.unwrap()), shown)
+        // The plan goes to another process and comes back.
+        let codec = DeltaPhysicalCodec::default();
+        let bytes = physical_plan_to_bytes_with_extension_codec(plan, &codec).unwrap();
+        let other = SessionContext::new();
+        let back = physical_plan_from_bytes_with_extension_codec(&bytes, &other.task_ctx(), &codec)
+            .unwrap();
+        let again = displayable(back.as_ref()).indent(false).to_string();
+        assert_eq!(
+            again.matches("ReadAheadExec").count(),
+            shown.matches("ReadAheadExec").count(),
+            "{again}"
+        );
+        let far = collect(back, other.task_ctx()).await.unwrap();
+        let rows = cells(&frame.collect().await.unwrap());
+        assert_eq!(cells(&far), rows, "{sql}");
+        (rows, shown)
     };
     for sql in [
         "SELECT * FROM t",

@@ -1,6 +1,6 @@
 //! Candidates from an inventory: rows of a table or query instead of a listing (spec: delta, section 2.5).
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use deltaic_command::InventoryRow;
 use deltaic_protocol::error::Result;
@@ -10,8 +10,16 @@ use futures::TryStreamExt;
 use super::candidates::{Candidates, Found, nested_table_of, without_links};
 use super::{HiddenNames, InventoryStream, Keep};
 
+/// A row that may name a candidate; there may be millions.
+struct Row {
+    path: Box<str>,
+    modified_ms: i64,
+    size: u64,
+    is_dir: bool,
+}
+
 /// Takes the rows that lie below the table; of several rows for one path the newest counts. Tables below this one are
-/// known by their logs, as in a listing.
+/// known by their logs, as in a listing. What the table has is not held.
 ///
 /// # Errors
 /// The rows cannot be read to their end.
@@ -22,7 +30,8 @@ pub(super) async fn find(
     cutoff_ms: i64,
     keep: &Keep,
 ) -> Result<Found> {
-    let mut newest: HashMap<String, FileMeta> = HashMap::new();
+    let mut candidates = Candidates::new(keep, cutoff_ms);
+    let mut found: Vec<Row> = Vec::new();
     let mut nested_tables = BTreeSet::new();
     while let Some(row) = rows.try_next().await? {
         let Some(entry) = entry(table, &row) else {
@@ -34,20 +43,33 @@ pub(super) async fn find(
         if hidden.hides(&entry.path) {
             continue;
         }
-        match newest.get_mut(&entry.path) {
-            Some(known) if known.modified_ms >= entry.modified_ms => {}
-            Some(known) => *known = entry,
-            None => {
-                newest.insert(entry.path.clone(), entry);
-            }
+        if !entry.is_dir && keep.has_file(&entry.path) {
+            candidates.push(entry);
+            continue;
         }
+        found.push(Row {
+            path: entry.path.into_boxed_str(),
+            modified_ms: entry.modified_ms,
+            size: entry.size,
+            is_dir: entry.is_dir,
+        });
     }
-    let mut candidates = Candidates::new(keep, cutoff_ms);
     for folder in &nested_tables {
         candidates.nested_table(folder);
     }
-    for entry in newest.into_values() {
-        candidates.push(entry);
+    found.sort_unstable_by(|a, b| {
+        let newest_first = b.modified_ms.cmp(&a.modified_ms);
+        a.path.cmp(&b.path).then(newest_first)
+    });
+    found.dedup_by(|next, first| next.path == first.path);
+    for row in found {
+        candidates.push(FileMeta {
+            path: row.path.into_string(),
+            size: row.size,
+            modified_ms: row.modified_ms,
+            is_dir: row.is_dir,
+            e_tag: None,
+        });
     }
     without_links(table, candidates.finish()).await
 }

@@ -1,4 +1,4 @@
-//! A note on buckets in which deleted files stay as old versions.
+//! A note on buckets in which deleted files stay: as old versions, or for a while.
 
 use deltaic_command::VacuumReport;
 use deltaic_log::Snapshot;
@@ -11,6 +11,12 @@ pub(super) async fn note(newest: &Snapshot, report: &VacuumReport) -> Option<Str
         return None;
     }
     let table = newest.store();
+    if table.data().keeps_deleted() {
+        return Some(format!(
+            "{} keeps deleted files for the days of its soft delete, which cost storage until then; they can be restored there",
+            table.root().prefix()
+        ));
+    }
     let name = file_name::commit(newest.version());
     let kept = match versioning(table, &name).await? {
         Versioning::On => "keeps",

@@ -108,6 +108,27 @@ impl Catalog {
             .table_path(name, schema.and_then(|schema| schema.location).as_deref()))
     }
 
+    /// Whether a managed table of another name lies at a place.
+    pub fn is_place_of_another(&self, place: &str, name: &ObjectName) -> Result<bool> {
+        let found = self.read(|db| {
+            db.prepare_cached(
+                "SELECT 1 FROM objects WHERE location = ?1 AND kind = ?2 AND NOT (catalog = ?3 AND schema = ?4 AND name = ?5)",
+            )?
+            .query_row(
+                params![
+                    place,
+                    ObjectKind::Managed.as_str(),
+                    name.catalog,
+                    name.schema,
+                    name.name
+                ],
+                |_| Ok(()),
+            )
+            .optional()
+        })?;
+        Ok(found.is_some())
+    }
+
     fn store(&self, db: &Transaction<'_>, object: &CatalogObject) -> Result<()> {
         let name = object.stored_name()?;
         // Another process may have dropped the schema since the statement looked.

@@ -171,9 +171,16 @@ async fn describe(
         _ => None,
     };
     let location = location.or(existing_location);
+    let mut placed = None;
     let place = match (&name, &location) {
         (_, Some(location)) => location.clone(),
-        (Some(name), None) => cx.catalog().default_table_path(name)?,
+        (Some(name), None) => {
+            placed = free_place(cx, name)?;
+            match &placed {
+                Some(place) => place.clone(),
+                None => cx.catalog().default_table_path(name)?,
+            }
+        }
         (None, None) => return Err(DeltaError::internal("a table by path without its path")),
     };
     let mut pairs = table_properties_of(&create.properties)?;
@@ -195,6 +202,7 @@ async fn describe(
         display,
         provider,
         location,
+        placed,
         store: cx.store(&place)?,
         schema: match &create.columns {
             Some(columns) => Some(schema_of(columns)?),
@@ -213,6 +221,18 @@ async fn describe(
     add_source(cx, create, &mut new).await?;
     add_partitions(create, &mut new)?;
     Ok(new)
+}
+
+/// A place for a managed table whose usual one belongs to a table that was renamed: in an object store files stay where they are.
+fn free_place(cx: &Context, name: &ObjectName) -> Result<Option<String>> {
+    let usual = cx.catalog().default_table_path(name)?;
+    let mut place = usual.clone();
+    let mut number = 0_u32;
+    while cx.catalog().is_place_of_another(&place, name)? {
+        number += 1;
+        place = format!("{usual}-{number}");
+    }
+    Ok((number > 0).then_some(place))
 }
 
 fn unknown_source(source: &str) -> DeltaError {
@@ -416,7 +436,10 @@ async fn begin(cx: &Context, new: &NewTable, name: &ObjectName) -> Result<()> {
             Ok(())
         }
         Err(error) => {
-            places::abandon(cx.catalog(), name, &new.store).await?;
+            // What the statement failed of is what counts.
+            if let Err(left) = places::abandon(cx.catalog(), name, &new.store).await {
+                cx.note(format!("what was begun of {name} is left: {left}"));
+            }
             Err(error)
         }
     }
@@ -439,11 +462,13 @@ async fn write(cx: &Context, new: &NewTable, existing: Option<&Snapshot>) -> Res
         None => write_rows(cx, new, existing).await,
     };
     let committed = written.map_err(|error| match existing {
-        None if no_place(&error) => DeltaError::new("DELTA_CANNOT_CREATE_LOG_PATH")
-            .param("path", format!("{}/_delta_log", new.store.root()))
-            .with_kind(ErrorKind::Storage)
-            .with_path(new.store.root().to_string())
-            .with_source(error),
+        None if !new.store.root().scheme().is_cloud() && no_place(&error) => {
+            DeltaError::new("DELTA_CANNOT_CREATE_LOG_PATH")
+                .param("path", format!("{}/_delta_log", new.store.root()))
+                .with_kind(ErrorKind::Storage)
+                .with_path(new.store.root().to_string())
+                .with_source(error)
+        }
         _ => error,
     })?;
     cx.committed(&committed);
@@ -518,7 +543,7 @@ fn register(cx: &Context, new: &NewTable) -> Result<()> {
             ObjectKind::External
         },
         provider: new.provider,
-        location: new.location.clone(),
+        location: new.location.clone().or_else(|| new.placed.clone()),
         schema: (new.provider == Provider::Parquet).then(|| new.schema.clone().unwrap_or_default()),
         partition_columns: if new.provider == Provider::Parquet {
             new.partition_by.clone()

@@ -23,6 +23,8 @@ pub(super) struct NewTable {
     pub(super) display: String,
     pub(super) provider: Provider,
     pub(super) location: Option<String>,
+    /// The place of a managed table that cannot have its usual one.
+    pub(super) placed: Option<String>,
     pub(super) store: TableStore,
     /// `None` where the statement names no columns.
     pub(super) schema: Option<StructType>,

@@ -14,17 +14,25 @@ use super::limits::Limits;
 use super::options::{self, Client};
 use super::plain::{Signing, deleting};
 use super::settings::{Settings, check_address, invalid, is_true};
-use super::wire::Connector;
+use super::wire::{Connector, Kept};
 use crate::root::Bucket;
 
 /// What an option sets, and to what.
 type Pairs = Vec<(AzureConfigKey, String)>;
 
+/// A client and what goes with it.
+pub(super) struct Container {
+    pub store: Arc<dyn ObjectStore>,
+    pub limits: Limits,
+    /// Whether answers have said that deleted blobs are kept for a while.
+    pub kept: Kept,
+}
+
 /// Opens a container.
 ///
 /// # Errors
 /// Options that do not go together or cannot be read; no account.
-pub(super) fn open(place: &Bucket, settings: &Settings) -> Result<(Arc<dyn ObjectStore>, Limits)> {
+pub(super) fn open(place: &Bucket, settings: &Settings) -> Result<Container> {
     let url = format!("abfss://{}", place.container);
     let mut client = Client::new(&url, settings, "azure")?;
     let limits = client.limits;
@@ -47,9 +55,14 @@ pub(super) fn open(place: &Bucket, settings: &Settings) -> Result<(Arc<dyn Objec
             .map_err(refused)?;
     }
     let store = Arc::new(store);
+    let kept = connector.kept();
     let (Some(service), Some(account)) = (service, account) else {
         // An emulator at an address of its own, which takes batches.
-        return Ok((store, limits));
+        return Ok(Container {
+            store,
+            limits,
+            kept,
+        });
     };
     let signing = Signing::Azure {
         store,
@@ -58,7 +71,11 @@ pub(super) fn open(place: &Bucket, settings: &Settings) -> Result<(Arc<dyn Objec
         container: place.container.clone(),
         anonymous,
     };
-    Ok((deleting(&connector, limits, place.fabric, signing), limits))
+    Ok(Container {
+        store: deleting(&connector, limits, place.fabric, signing),
+        limits,
+        kept,
+    })
 }
 
 /// Whether credentials come from elsewhere: no key, signature or token is given.

@@ -7,18 +7,24 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::StreamExt;
-use futures::stream::BoxStream;
+use futures::stream::{self, BoxStream};
 use object_store::path::Path;
 use object_store::{
     CopyOptions, Error, GetOptions, GetResult, GetResultPayload, ListResult, MultipartUpload,
     ObjectMeta, ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
-use super::upload::Settled;
+use super::upload::{GivenUp, Settled};
 
 /// A store whose answers are looked at.
 #[derive(Debug)]
-pub(super) struct Checked(pub(super) Arc<dyn ObjectStore>);
+pub(super) struct Checked(Arc<dyn ObjectStore>, GivenUp);
+
+impl Checked {
+    pub(super) fn new(store: Arc<dyn ObjectStore>) -> Checked {
+        Checked(store, GivenUp::default())
+    }
+}
 
 impl fmt::Display for Checked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -44,7 +50,8 @@ impl ObjectStore for Checked {
     ) -> Result<Box<dyn MultipartUpload>> {
         let upload = self.0.put_multipart_opts(location, options).await?;
         let store = Arc::clone(&self.0);
-        Ok(Box::new(Settled::new(upload, store, location.clone())))
+        let settled = Settled::new(upload, store, location.clone(), self.1.clone());
+        Ok(Box::new(settled))
     }
 
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
@@ -62,7 +69,9 @@ impl ObjectStore for Checked {
         &self,
         locations: BoxStream<'static, Result<Path>>,
     ) -> BoxStream<'static, Result<Path>> {
-        self.0.delete_stream(locations)
+        // Who removes what was begun wants the parts to be gone too.
+        let given_up = stream::once(self.1.wait()).filter_map(|()| async { None });
+        given_up.chain(self.0.delete_stream(locations)).boxed()
     }
 
     fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
@@ -143,7 +152,6 @@ fn wrong(location: &Path, seen: u64, wanted: u64) -> Error {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use futures::stream;
     use object_store::memory::InMemory;
     use object_store::{Attributes, ObjectStoreExt};
 
@@ -180,7 +188,7 @@ mod tests {
 
     #[tokio::test]
     async fn parts_and_heads_of_good_stores_pass() {
-        let store = Checked(Arc::new(InMemory::new()));
+        let store = Checked::new(Arc::new(InMemory::new()));
         let key = Path::from("a");
         store.put(&key, "0123456789".into()).await.unwrap();
         assert_eq!(store.get_range(&key, 2..5).await.unwrap(), "234");

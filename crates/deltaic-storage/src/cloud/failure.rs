@@ -5,7 +5,7 @@ use object_store::Error;
 
 use super::credentials::{NoCredentials, no_credentials};
 use super::profile::unfetched;
-use super::secrets::without_secrets;
+use super::secrets::{EXPIRED as OVER, without_secrets};
 use super::wire::{Refusal, refusal};
 use crate::error::not_found;
 
@@ -61,7 +61,7 @@ fn is_unknown(code: &str, message: &str) -> bool {
 fn of_refusal(refusal: &Refusal) -> (&'static str, &'static str) {
     let code = refusal.code.as_str();
     match refusal.status {
-        _ if EXPIRED.contains(&code) => (DENIED, EXPIRED_HINT),
+        _ if EXPIRED.contains(&code) || refusal.expired => (DENIED, EXPIRED_HINT),
         300..=399 => (IO, REGION_HINT),
         _ if REGION.contains(&code) => (IO, REGION_HINT),
         401 | 403 if is_unknown(code, &refusal.message) => (DENIED, WRONG_HINT),
@@ -179,7 +179,31 @@ pub(super) fn to_delta(operation: &str, place: &str, error: &Error) -> DeltaErro
 }
 
 fn is_expired(text: &str) -> bool {
-    EXPIRED.iter().any(|code| text.contains(code))
+    text.contains(OVER) || EXPIRED.iter().any(|code| text.contains(code))
+}
+
+/// The error of an operation on a place whose failure comes from an object store by way of other libraries; nothing where it
+/// comes from elsewhere.
+pub fn of_failure(
+    operation: &str,
+    place: &str,
+    error: &(dyn std::error::Error + 'static),
+) -> Option<DeltaError> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        // An error of `std::io` does not show what it holds as its source.
+        let held = error
+            .downcast_ref::<std::io::Error>()
+            .and_then(|error| error.get_ref());
+        let found = held
+            .and_then(|held| held.downcast_ref::<Error>())
+            .or_else(|| error.downcast_ref::<Error>());
+        if let Some(found) = found {
+            return Some(to_delta(operation, place, found));
+        }
+        next = error.source();
+    }
+    None
 }
 
 /// What to do about an error that comes from an object store by way of other libraries, which may pass it on as text.

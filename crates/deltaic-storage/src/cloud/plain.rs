@@ -1,6 +1,7 @@
 //! Deletions one request each, for servers that refuse batches: OneLake, which takes none
 //! (<https://github.com/delta-io/delta-rs/issues/4401>), and gateways that lack them. object_store's clients send every
-//! deletion in a batch, even that of one object.
+//! deletion in a batch, even that of one object. What a batch refuses is asked for once more by itself: only then does
+//! the client pass on the status and the reason.
 
 use std::fmt;
 use std::ops::Range;
@@ -184,7 +185,22 @@ impl PlainDeletes {
                 let asked = stream::iter(batch.clone().into_iter().map(Ok)).boxed();
                 let results: Vec<_> = store.inner.delete_stream(asked).collect().await;
                 if !results.iter().any(refuses_batches) {
-                    return stream::iter(results).boxed();
+                    // A request that failed as a whole has one answer for all.
+                    let is_each = results.len() == batch.len();
+                    return stream::iter(results.into_iter().zip(batch))
+                        .map(move |(result, location)| {
+                            let store = store.clone();
+                            async move {
+                                match result {
+                                    Err(Error::Generic { .. }) if is_each => {
+                                        store.delete_one(location).await
+                                    }
+                                    result => result,
+                                }
+                            }
+                        })
+                        .buffered(PARALLEL)
+                        .boxed();
                 }
                 store.plain.store(true, Ordering::Relaxed);
             }

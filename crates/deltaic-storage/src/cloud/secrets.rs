@@ -39,7 +39,12 @@ pub(super) fn without_secrets(text: &str) -> String {
 }
 
 /// Parts of a signed request's head, which servers may repeat in their messages.
-const PARTS: [&str; 4] = [
+const PARTS: [&str; 9] = [
+    "sig=",
+    "Bearer ",
+    "bearer ",
+    "SharedKey ",
+    "AWSAccessKeyId=",
     "Credential=",
     "Signature=",
     "X-Amz-Security-Token=",
@@ -74,6 +79,17 @@ const ELEMENTS: [&str; 8] = [
     "AuthenticationErrorDetail",
 ];
 
+/// What stands for a reason that says that a signature or token has expired.
+pub(super) const EXPIRED: &str = "… (its time is over)";
+/// How Azure's reasons say so.
+const OVER: [&str; 4] = [
+    // A text may come here twice.
+    EXPIRED,
+    "specified time frame",
+    "Lifetime validation failed",
+    "token is expired",
+];
+
 fn without_element(text: &str, name: &str) -> String {
     let (open, close) = (format!("<{name}>"), format!("</{name}>"));
     let mut out = String::with_capacity(text.len());
@@ -81,9 +97,13 @@ fn without_element(text: &str, name: &str) -> String {
     while let Some((before, after)) = rest.split_once(&open) {
         out.push_str(before);
         out.push_str(&open);
-        out.push('…');
         // Without an end the rest of the text belongs to it.
-        rest = after.find(&close).map_or("", |end| &after[end..]);
+        let end = after.find(&close).unwrap_or(after.len());
+        out.push_str(match OVER.iter().any(|said| after[..end].contains(said)) {
+            true => EXPIRED,
+            false => "…",
+        });
+        rest = &after[end..];
     }
     out.push_str(rest);
     out
@@ -117,6 +137,21 @@ mod tests {
             ),
             "<Error><Token-0>…</Token-0><HostId>h</HostId></Error> <Token-0>…"
         );
+        assert_eq!(
+            without_secrets(
+                "no /c/x?sv=2&sig=a%3D&se=1 by Authorization: Bearer ey.a.b or SharedKey me:abc=, at all"
+            ),
+            "no /c/x?sv=2&sig=…&se=1 by Authorization: Bearer … or SharedKey …, at all"
+        );
+        let once = without_secrets(
+            "<AuthenticationErrorDetail>Signature not valid in the specified time frame: Start [a] - Expiry [b]\
+             </AuthenticationErrorDetail>",
+        );
+        assert_eq!(
+            once,
+            "<AuthenticationErrorDetail>… (its time is over)</AuthenticationErrorDetail>"
+        );
+        assert_eq!(without_secrets(&once), once);
         assert_eq!(
             without_secrets(
                 "<AWSAccessKeyId>AKIA</AWSAccessKeyId><CanonicalRequest>x-amz-security-token:T</CanonicalRequest>"

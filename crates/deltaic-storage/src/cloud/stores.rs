@@ -20,6 +20,7 @@ use super::listing::listing;
 use super::markers::without_markers;
 use super::odd::Odd;
 use super::probe::Gate;
+use super::wire::Kept;
 use crate::object_path::{from_object_path, to_object_path};
 use crate::root::TableRoot;
 use crate::unfinished::{is_of_probe, is_unfinished_write};
@@ -35,6 +36,7 @@ pub(super) struct CloudTable {
     root: TableRoot,
     gate: Arc<Gate>,
     limits: Limits,
+    kept: Kept,
 }
 
 impl std::fmt::Debug for CloudTable {
@@ -56,7 +58,13 @@ impl CloudTable {
             root,
             gate,
             limits,
+            kept: Kept::default(),
         }
+    }
+
+    /// The same, whose client notes what answers say of deletions.
+    pub(super) fn noting(self, kept: Kept) -> CloudTable {
+        CloudTable { kept, ..self }
     }
 
     fn key(&self, relative: &str) -> Path {
@@ -399,6 +407,10 @@ impl DataStore for CloudTable {
 
     fn batch_size(&self) -> usize {
         BATCH
+    }
+
+    fn keeps_deleted(&self) -> bool {
+        self.kept.is_so()
     }
 
     fn delete_files(&self, paths: Vec<String>, parallel: usize) -> DeleteStream<'_> {

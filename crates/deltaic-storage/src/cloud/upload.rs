@@ -1,9 +1,11 @@
 //! Uploads in parts whose end is unclear. Azure refuses a list of blocks that it has taken already (`InvalidBlockList`), so
 //! the repetition of a request whose answer was lost fails though the object is there; servers that speak S3's protocol may
-//! do the same with `CompleteMultipartUpload`. What is there tells: an object of the length and with the end that was sent.
+//! do the same with `CompleteMultipartUpload`. What is there tells: an object of the length and with the end that was sent. An upload that is given up is taken back: S3 keeps, and bills, the parts of one that
+//! was neither completed nor aborted.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -11,16 +13,53 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use object_store::path::Path;
 use object_store::{
-    MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt, PutPayload, PutResult, Result,
+    Error, MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt, PutPayload, PutResult, Result,
     UploadPart,
 };
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
 
 /// How much of the end is compared.
 const END: usize = 64 * 1024;
 
+/// How long is waited for uploads that are taken back.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Uploads that are being taken back.
+#[derive(Debug, Clone, Default)]
+pub(super) struct GivenUp(Arc<Mutex<Vec<JoinHandle<()>>>>);
+
+impl GivenUp {
+    /// Takes back an upload behind its owner's back. Without a runtime it stays, as it does where a process is killed.
+    fn take_back(&self, mut upload: Box<dyn MultipartUpload>) {
+        if let Ok(runtime) = Handle::try_current() {
+            let task = runtime.spawn(async move {
+                // Whoever gave it up has an error already.
+                let _ = upload.abort().await;
+            });
+            let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            all.retain(|task| !task.is_finished());
+            all.push(task);
+        }
+    }
+
+    /// Waits for those that are under way, for a while.
+    pub(super) fn wait(&self) -> BoxFuture<'static, ()> {
+        let all = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        async move {
+            if !all.is_empty() {
+                let _ = tokio::time::timeout(PATIENCE, futures::future::join_all(all)).await;
+            }
+        }
+        .boxed()
+    }
+}
+
 /// An upload after whose failure the object is looked at.
 pub(super) struct Settled {
-    inner: Box<dyn MultipartUpload>,
+    /// None when it is over.
+    inner: Option<Box<dyn MultipartUpload>>,
+    given_up: GivenUp,
     store: Arc<dyn ObjectStore>,
     location: Path,
     /// Bytes of all parts.
@@ -34,9 +73,11 @@ impl Settled {
         inner: Box<dyn MultipartUpload>,
         store: Arc<dyn ObjectStore>,
         location: Path,
+        given_up: GivenUp,
     ) -> Settled {
         Settled {
-            inner,
+            inner: Some(inner),
+            given_up,
             store,
             location,
             length: 0,
@@ -88,24 +129,51 @@ impl MultipartUpload for Settled {
     fn put_part(&mut self, part: PutPayload) -> UploadPart {
         self.length += part.content_length() as u64;
         self.last = part.clone();
-        self.inner.put_part(part)
-    }
-
-    async fn complete(&mut self) -> Result<PutResult> {
-        match self.inner.complete().await {
-            Ok(done) => Ok(done),
-            Err(error) => match self.there().await {
-                Some(meta) => Ok(PutResult {
-                    e_tag: meta.e_tag,
-                    version: meta.version,
-                }),
-                None => Err(error),
-            },
+        match &mut self.inner {
+            Some(inner) => inner.put_part(part),
+            None => async { Err(over()) }.boxed(),
         }
     }
 
+    async fn complete(&mut self) -> Result<PutResult> {
+        let done = match &mut self.inner {
+            Some(inner) => inner.complete().await,
+            None => return Err(over()),
+        };
+        let done = match done {
+            Ok(done) => done,
+            Err(error) => match self.there().await {
+                Some(meta) => PutResult {
+                    e_tag: meta.e_tag,
+                    version: meta.version,
+                },
+                None => return Err(error),
+            },
+        };
+        self.inner = None;
+        Ok(done)
+    }
+
     async fn abort(&mut self) -> Result<()> {
-        self.inner.abort().await
+        match self.inner.take() {
+            Some(mut inner) => inner.abort().await,
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Settled {
+    fn drop(&mut self) {
+        if let Some(inner) = self.inner.take() {
+            self.given_up.take_back(inner);
+        }
+    }
+}
+
+fn over() -> Error {
+    Error::Generic {
+        store: "upload",
+        source: "the upload is over".into(),
     }
 }
 
@@ -113,7 +181,8 @@ impl MultipartUpload for Settled {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use object_store::Error;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use object_store::memory::InMemory;
 
     /// An upload whose last request fails, after it took effect or not.
@@ -121,6 +190,7 @@ mod tests {
     struct Unclear {
         inner: Box<dyn MultipartUpload>,
         done: bool,
+        aborted: Arc<AtomicUsize>,
     }
 
     #[async_trait]
@@ -140,7 +210,36 @@ mod tests {
         }
 
         async fn abort(&mut self) -> Result<()> {
+            self.aborted.fetch_add(1, Ordering::Relaxed);
             Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn an_upload_that_is_given_up_is_taken_back_once() {
+        for (done, aborts) in [(true, 0), (false, 1)] {
+            for how in ["dropped", "aborted", "completed"] {
+                let store = Arc::new(InMemory::new());
+                let key = Path::from("a");
+                let aborted = Arc::<AtomicUsize>::default();
+                let unclear = Box::new(Unclear {
+                    inner: store.put_multipart(&key).await.unwrap(),
+                    done,
+                    aborted: Arc::clone(&aborted),
+                });
+                let given_up = GivenUp::default();
+                let mut settled = Settled::new(unclear, store, key, given_up.clone());
+                settled.put_part("part".into()).await.unwrap();
+                match how {
+                    "aborted" => settled.abort().await.unwrap(),
+                    "completed" => assert_eq!(settled.complete().await.is_ok(), done),
+                    _ => {}
+                }
+                drop(settled);
+                given_up.wait().await;
+                let expected = if how == "completed" { aborts } else { 1 };
+                assert_eq!(aborted.load(Ordering::Relaxed), expected, "{how} {done}");
+            }
         }
     }
 
@@ -151,8 +250,12 @@ mod tests {
     ) -> Result<PutResult> {
         let key = Path::from("a");
         let inner = store.put_multipart(&key).await?;
-        let unclear = Box::new(Unclear { inner, done });
-        let mut settled = Settled::new(unclear, store.clone(), key);
+        let unclear = Box::new(Unclear {
+            inner,
+            done,
+            aborted: Arc::default(),
+        });
+        let mut settled = Settled::new(unclear, store.clone(), key, GivenUp::default());
         for part in parts {
             settled.put_part((*part).into()).boxed().await?;
         }

@@ -2,8 +2,8 @@
 //!
 //! A store with versions names the version of an object in the answer to every request for it (`x-amz-version-id`,
 //! `x-ms-version-id`). That takes one HEAD and no right that a reader has not; asking for the bucket's settings would need
-//! rights that those who may delete often lack. Soft delete of Azure without versions does not show in any answer about an
-//! object that is there.
+//! rights that those who may delete often lack. Soft delete of Azure without versions shows in the answers to deletions alone
+//! ([`DataStore::keeps_deleted`](crate::DataStore::keeps_deleted)).
 
 use object_store::ObjectStoreExt;
 

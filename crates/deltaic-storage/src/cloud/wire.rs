@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ use object_store::client::{
 };
 
 use super::odd::{rewritten, unescaped};
-use super::secrets::without_secrets;
+use super::secrets::{EXPIRED, without_secrets};
 
 mod ranges;
 
@@ -34,6 +35,8 @@ pub(super) struct Refusal {
     pub code: String,
     /// The server's text.
     pub message: String,
+    /// Whether it says that the time of the credentials is over.
+    pub expired: bool,
 }
 
 impl fmt::Display for Refusal {
@@ -61,6 +64,7 @@ impl Refusal {
             status,
             code: element(&text, "Code").unwrap_or_default().to_owned(),
             message: shortened(element(&text, "Message").unwrap_or(&text)),
+            expired: text.contains(EXPIRED),
         };
         (refusal, body)
     }
@@ -96,15 +100,23 @@ impl std::error::Error for Unreadable {}
 pub(super) struct Connector {
     /// The longest wait that a server may ask for.
     patience: Duration,
+    kept: Kept,
     last: Arc<Mutex<Option<HttpClient>>>,
 }
 
 impl Connector {
+    /// For operations that may take so long in all. A wait is a part of one of the several requests of an operation.
     pub(super) fn new(patience: Duration) -> Connector {
         Connector {
-            patience,
+            patience: patience / 4,
+            kept: Kept::default(),
             last: Arc::default(),
         }
+    }
+
+    /// What the answers say of deletions.
+    pub(super) fn kept(&self) -> Kept {
+        self.kept.clone()
     }
 
     /// The client made last.
@@ -121,6 +133,7 @@ impl HttpConnector for Connector {
         let client = HttpClient::new(Watched {
             inner: ReqwestConnector::default().connect(options)?,
             patience: self.patience,
+            kept: self.kept.clone(),
         });
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(client.clone());
         Ok(client)
@@ -131,13 +144,44 @@ impl HttpConnector for Connector {
 struct Watched {
     inner: HttpClient,
     patience: Duration,
+    kept: Kept,
+}
+
+/// Azure's word on whether what was deleted is gone for good.
+const PERMANENT: &str = "x-ms-delete-type-permanent";
+
+/// Whether a container has said that it keeps what was deleted for a while (soft delete).
+#[derive(Debug, Clone, Default)]
+pub(super) struct Kept(Arc<AtomicBool>);
+
+impl Kept {
+    fn note(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Looks at the answers to a batch.
+    fn look(&self, answers: &str) {
+        let keeps = |line: &str| {
+            line.split_once(':').is_some_and(|(name, value)| {
+                name.trim().eq_ignore_ascii_case(PERMANENT) && value.trim() == "false"
+            })
+        };
+        if answers.lines().any(keeps) {
+            self.note();
+        }
+    }
+
+    /// Whether it has.
+    pub(super) fn is_so(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// What a request asks for, where its answer is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asked {
     Listing,
-    /// S3's answer names each key; Azure's is a list of answers of its own, which its client checks.
+    /// S3's answer names each key that it refuses; Azure's is a list of answers, with the number of each request.
     Deletions {
         in_xml: bool,
     },
@@ -170,14 +214,17 @@ impl Asked {
             .map(|(_, place)| place.into_owned())
     }
 
-    /// The keys that a batch of S3 is to delete.
+    /// What a batch is to delete: keys for S3, numbers for Azure.
     fn keys(self, request: &HttpRequest) -> HashSet<String> {
-        match (self, request.body().as_bytes()) {
-            (Asked::Deletions { in_xml: true }, Some(body)) => {
-                elements(&String::from_utf8_lossy(body), "Key")
-                    .map(|key| unescaped(key).into_owned())
-                    .collect()
-            }
+        let body = || {
+            let bytes = request.body().as_bytes();
+            String::from_utf8_lossy(bytes.map_or(&[], |bytes| bytes))
+        };
+        match self {
+            Asked::Deletions { in_xml: true } => elements(&body(), "Key")
+                .map(|key| unescaped(key).into_owned())
+                .collect(),
+            Asked::Deletions { in_xml: false } => numbers(&body()).collect(),
             _ => HashSet::new(),
         }
     }
@@ -222,10 +269,22 @@ impl HttpService for Watched {
                 known(&String::from_utf8_lossy(&body), &keys)?;
                 Ok(HttpResponse::from_parts(parts, body.into()))
             }
-            Asked::Deletions { in_xml: false } => Ok(answer),
+            Asked::Deletions { in_xml: false } => {
+                let (parts, body) = whole_body(answer).await?;
+                let text = String::from_utf8_lossy(&body);
+                each_once(&text, &keys)?;
+                self.kept.look(&text);
+                Ok(HttpResponse::from_parts(parts, body.into()))
+            }
             Asked::Other => match range {
                 Some(range) if status == 200 => ranges::cut(answer, range).await,
-                _ => Ok(answer),
+                _ => {
+                    let permanent = answer.headers().get(PERMANENT);
+                    if permanent.is_some_and(|value| value == "false") {
+                        self.kept.note();
+                    }
+                    Ok(answer)
+                }
             },
         }
     }
@@ -287,14 +346,19 @@ async fn told(answer: HttpResponse) -> Result<HttpResponse, HttpError> {
     ))
 }
 
-/// The answer with its whole body, if that is a document of one of these kinds.
-async fn whole(answer: HttpResponse, roots: &[&str]) -> Result<(Parts, Bytes), HttpError> {
+/// The answer with its whole body. One that breaks off is as good as no answer; asking again is right.
+async fn whole_body(answer: HttpResponse) -> Result<(Parts, Bytes), HttpError> {
     let (parts, body) = answer.into_parts();
-    // A body that breaks off is as good as no answer; asking again is right.
     let body = body
         .bytes()
         .await
         .map_err(|error| HttpError::new(HttpErrorKind::Interrupted, error))?;
+    Ok((parts, body))
+}
+
+/// The answer with its whole body, if that is a document of one of these kinds.
+async fn whole(answer: HttpResponse, roots: &[&str]) -> Result<(Parts, Bytes), HttpError> {
+    let (parts, body) = whole_body(answer).await?;
     match document(&body, roots) {
         Ok(()) => Ok((parts, body)),
         Err(why) => Err(HttpError::new(HttpErrorKind::Interrupted, Unreadable(why))),
@@ -329,6 +393,7 @@ fn known(answer: &str, keys: &HashSet<String>) -> Result<(), HttpError> {
             status: 200,
             code: element(&text, "Code").unwrap_or_default().to_owned(),
             message: shortened(element(&text, "Message").unwrap_or_default()),
+            expired: false,
         };
         return Err(match refusal.code.as_str() {
             "InternalError" | "SlowDown" | "ServiceUnavailable" => {
@@ -339,6 +404,34 @@ fn known(answer: &str, keys: &HashSet<String>) -> Result<(), HttpError> {
         });
     }
     Ok(())
+}
+
+/// The numbers of the parts of a batch of Azure.
+fn numbers(body: &str) -> impl Iterator<Item = String> + '_ {
+    body.lines().filter_map(|line| {
+        let (name, number) = line.split_once(':')?;
+        let is_number = name.trim().eq_ignore_ascii_case("content-id");
+        is_number.then(|| number.trim().to_owned())
+    })
+}
+
+/// That a batch of Azure answers each of its requests once. The client takes a request without an answer for done, and has no
+/// place for the answer to a request that it has not made. One refusal without a number is that of the whole batch.
+fn each_once(answer: &str, asked: &HashSet<String>) -> Result<(), HttpError> {
+    let mut left = asked.clone();
+    let mut answered = 0;
+    for number in numbers(answer) {
+        answered += 1;
+        if !left.remove(&number) {
+            let why = format!("the answer to a batch tells of a request {number} that is not open");
+            return Err(HttpError::new(HttpErrorKind::Interrupted, Unreadable(why)));
+        }
+    }
+    if answered == 0 || left.is_empty() {
+        return Ok(());
+    }
+    let why = format!("the answer to a batch leaves out {} requests", left.len());
+    Err(HttpError::new(HttpErrorKind::Interrupted, Unreadable(why)))
 }
 
 /// A listing whose keys all are paths; see [`odd`](super::odd).

@@ -136,6 +136,10 @@ impl DataStore for HookedDataStore {
         self.inner.batch_size()
     }
 
+    fn keeps_deleted(&self) -> bool {
+        self.inner.keeps_deleted()
+    }
+
     /// The hook is told of each file of a batch before the batch, and of each that is gone after it; where the store deletes
     /// one by one, around each.
     fn delete_files(&self, paths: Vec<String>, parallel: usize) -> DeleteStream<'_> {

@@ -47,11 +47,12 @@ fn cuts_a_secret(authority: &str, path: &str, backend: Option<Scheme>) -> bool {
     let Some((_, port)) = authority.rsplit_once(':') else {
         return false;
     };
+    let is_port = !port.is_empty() && port.chars().all(|c| c.is_ascii_digit());
     match backend {
         Some(Scheme::File | Scheme::Memory) => false,
-        // No bucket has a colon.
-        Some(_) => true,
-        None => path.contains('@') && !port.chars().all(|c| c.is_ascii_digit()),
+        // No bucket has a colon; the address of a server has.
+        Some(_) => path.contains('@') || !(is_port || authority.starts_with('[')),
+        None => path.contains('@') && !is_port,
     }
 }
 

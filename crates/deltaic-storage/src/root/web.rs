@@ -83,10 +83,20 @@ fn container_of<'a>(location: &str, path: &'a str) -> Result<(&'a str, &'a str)>
 }
 
 fn is_azure(host: &str) -> bool {
-    [".dfs.core.windows.net", ".blob.core.windows.net"]
-        .iter()
-        .any(|suffix| host.ends_with(suffix))
+    CLOUDS.iter().any(|cloud| {
+        host.strip_suffix(cloud)
+            .is_some_and(|rest| rest.ends_with(".dfs.") || rest.ends_with(".blob."))
+    })
 }
+
+/// Domains of Azure's clouds, and that of accounts in a zone of their own (`ACCOUNT.z12.dfs.storage.azure.net`).
+const CLOUDS: [&str; 5] = [
+    "core.windows.net",
+    "core.chinacloudapi.cn",
+    "core.usgovcloudapi.net",
+    "core.cloudapi.de",
+    "storage.azure.net",
+];
 
 /// `onelake.dfs.fabric.microsoft.com`, its regional forms, and the hosts of a workspace behind a private link
 /// (`WORKSPACE.z12.dfs.fabric.microsoft.com`).
@@ -97,10 +107,16 @@ fn is_fabric(host: &str) -> bool {
     })
 }
 
-/// The address of a workspace behind a private link, whose host is more than an account and a service.
-pub(super) fn private_endpoint(host: &str) -> Option<String> {
-    let names = host.strip_suffix(".fabric.microsoft.com")?;
-    (names.split('.').count() > 2)
+/// The address of the blobs behind a host that is not an account of the public cloud or OneLake's common door: an account of
+/// another cloud or zone, a workspace behind a private link. Credentials must not go to another's host.
+pub(super) fn endpoint(host: &str) -> Option<String> {
+    let host = host.to_lowercase();
+    let host = host.strip_suffix(":443").unwrap_or(&host);
+    let usual = [".core.windows.net", ".fabric.microsoft.com"]
+        .iter()
+        .find_map(|domain| host.strip_suffix(domain))
+        .is_some_and(|names| names.split('.').count() <= 2);
+    (host.contains('.') && !usual)
         .then(|| format!("https://{}", host.replacen(".dfs.", ".blob.", 1)))
 }
 

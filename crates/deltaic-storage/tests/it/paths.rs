@@ -219,7 +219,10 @@ fn other_web_addresses_are_refused_and_signatures_are_not_repeated() {
         "abfss://@acc.dfs.core.windows.net/x",
     ] {
         let error = TableRoot::parse(location).unwrap_err();
-        assert!(error.text().contains("names no bucket"), "{location}: {error}");
+        assert!(
+            error.text().contains("names no bucket"),
+            "{location}: {error}"
+        );
     }
     for (location, option) in [
         ("s3://b:9000/x", "aws_endpoint"),
@@ -342,5 +345,33 @@ fn locations_with_credentials_are_refused_and_not_repeated() {
         "file:///a:b@c?sig=1",
     ] {
         assert!(TableRoot::parse(legal).is_ok(), "{legal}");
+    }
+}
+
+#[test]
+fn accounts_of_other_clouds_have_their_own_address() {
+    for (location, endpoint) in [
+        ("abfss://c@acc.dfs.core.windows.net/t", None),
+        ("https://acc.blob.core.windows.net/c/t", None),
+        (
+            "abfss://ws@onelake.dfs.fabric.microsoft.com/i.Lakehouse/t",
+            None,
+        ),
+        ("abfss://c@acc/t", None),
+        (
+            "abfss://c@acc.dfs.core.chinacloudapi.cn/t",
+            Some("https://acc.blob.core.chinacloudapi.cn"),
+        ),
+        (
+            "https://acc.dfs.core.usgovcloudapi.net/c/t",
+            Some("https://acc.blob.core.usgovcloudapi.net"),
+        ),
+        (
+            "abfss://c@acc.z12.dfs.storage.azure.net/t",
+            Some("https://acc.z12.blob.storage.azure.net"),
+        ),
+    ] {
+        let bucket = TableRoot::parse(location).unwrap().bucket();
+        assert_eq!(bucket.endpoint.as_deref(), endpoint, "{location}");
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use chrono::DateTime;
 
-use super::{Refusal, document, goes_on, known, refusal, retry_after};
+use super::{Kept, Refusal, document, each_once, goes_on, known, numbers, refusal, retry_after};
 
 const LISTING: &[&str] = &["ListBucketResult", "EnumerationResults"];
 
@@ -77,6 +77,7 @@ fn a_refusal_is_found_below_other_errors() {
         status: 403,
         code: "AccessDenied".to_owned(),
         message: String::new(),
+        expired: false,
     };
     let outer = object_store::Error::Generic {
         store: "S3",
@@ -161,4 +162,39 @@ fn refusals_of_keys_that_nobody_named_are_no_answer() {
         )
         .is_err()
     );
+}
+
+#[test]
+fn a_batch_of_azure_answers_each_request_once() {
+    let part = |id: &str| {
+        format!(
+            "--batch\r\nContent-Type: application/http\r\nContent-ID: {id}\r\n\r\nHTTP/1.1 202 Accepted\r\n\r\n"
+        )
+    };
+    let asked = numbers(&[part("0"), part("1")].concat()).collect();
+    for good in [
+        [part("1"), part("0")].concat(),
+        // The refusal of the whole.
+        "--batch\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 403 no\r\n".to_owned(),
+    ] {
+        assert!(each_once(&good, &asked).is_ok(), "{good}");
+    }
+    for bad in [
+        vec![part("0")],
+        vec![part("0"), part("0")],
+        vec![part("0"), part("1"), part("2")],
+        vec![part("0"), part("7")],
+        vec![part("0"), part("-1")],
+    ] {
+        assert!(each_once(&bad.concat(), &asked).is_err(), "{bad:?}");
+    }
+}
+
+#[test]
+fn soft_delete_shows_in_the_answers_to_a_batch() {
+    let kept = Kept::default();
+    kept.look("HTTP/1.1 202 Accepted\r\nx-ms-delete-type-permanent: true\r\n");
+    assert!(!kept.is_so());
+    kept.look("HTTP/1.1 202 Accepted\r\nX-Ms-Delete-Type-Permanent: false\r\n");
+    assert!(kept.is_so());
 }

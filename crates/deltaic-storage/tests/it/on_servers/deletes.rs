@@ -192,7 +192,10 @@ async fn a_batch_in_which_one_file_fails_names_it() {
     let rule = Rule::on("POST")
         .query("delete")
         .then(Action::Answer(answer(&format!("{folder}/t/b"))));
-    let (_proxy, server) = server.behind([rule]);
+    let alone = Rule::on("DELETE")
+        .path("/t/b")
+        .then(Action::Answer(Answer::s3(403, "AccessDenied", "no")));
+    let (proxy, server) = server.behind([rule, alone]);
     let server = server.with(&[("aws_retry_timeout", "2s")]);
     let table = server.table("t");
     let doomed = vec!["a".to_owned(), "b".to_owned()];
@@ -201,7 +204,55 @@ async fn a_batch_in_which_one_file_fails_names_it() {
     assert!(results[0].1.is_ok());
     let error = results[1].1.as_ref().unwrap_err();
     assert_eq!(error.path(), Some(table.root().display("b").as_str()));
+    assert_eq!(error.java_class(), "java.nio.file.AccessDeniedException");
     assert!(error.text().contains("AccessDenied"), "{error}");
+    // A right that is missing is missing for the next try too.
+    assert_eq!(proxy.log().count("DELETE", KeyClass::Data), 1);
+    assert_eq!(proxy.log().count("POST", KeyClass::BatchDelete), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_of_azure_in_which_one_file_is_refused_names_it_and_its_reason() {
+    let part = |id: usize, status: &str| {
+        format!(
+            "--b\r\nContent-Type: application/http\r\nContent-ID: {id}\r\n\r\nHTTP/1.1 {status}\r\n\r\n\r\n"
+        )
+    };
+    let answer = Answer::status(202)
+        .header("content-type", "multipart/mixed; boundary=b")
+        .body(format!(
+            "{}{}--b--\r\n",
+            part(0, "202 Accepted"),
+            part(1, "403 This request is not authorized")
+        ));
+    let whole = Rule::on("POST")
+        .query("comp=batch")
+        .then(Action::Answer(answer));
+    let alone = Rule::on("DELETE")
+        .path("/t/b")
+        .then(Action::Answer(Answer::azure(
+            403,
+            "AuthorizationPermissionMismatch",
+            "not authorized",
+        )));
+    let (proxy, server) = server(AZURE).behind([whole, alone]);
+    let table = server.table("t");
+    let doomed = vec!["a".to_owned(), "b".to_owned()];
+    let mut results: Vec<_> = table.data().delete_files(doomed, 1).collect().await;
+    results.sort_by(|a, b| a.0.cmp(&b.0));
+    assert!(results[0].1.is_ok());
+    let error = results[1].1.as_ref().unwrap_err();
+    assert_eq!(
+        error.java_class(),
+        "java.nio.file.AccessDeniedException",
+        "{error}"
+    );
+    assert!(
+        error.text().contains("AuthorizationPermissionMismatch"),
+        "{error}"
+    );
+    assert_eq!(proxy.log().count("DELETE", KeyClass::Data), 1);
+    assert_eq!(proxy.log().count("POST", KeyClass::BatchDelete), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

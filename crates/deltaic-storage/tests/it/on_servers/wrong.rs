@@ -271,6 +271,37 @@ async fn a_token_that_expires_on_the_way() {
         "token has expired",
     )
     .await;
+    for (status, code, detail) in [
+        (
+            403,
+            "AuthenticationFailed",
+            "Signature not valid in the specified time frame: Start [a] - Expiry [b] - Current [c]",
+        ),
+        (
+            401,
+            "InvalidAuthenticationInfo",
+            "Lifetime validation failed. The token is expired.",
+        ),
+    ] {
+        let expired = Answer::status(status)
+            .header("content-type", "application/xml")
+            .header("x-ms-error-code", code)
+            .body(format!(
+                "<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>Server failed to authenticate the request.</Message>\
+                 <AuthenticationErrorDetail>{detail}</AuthenticationErrorDetail></Error>"
+            ));
+        let what = "an expired signature or token";
+        answered(
+            AZURE,
+            what,
+            Rule::any(),
+            expired,
+            ALL,
+            DENIED,
+            "token has expired",
+        )
+        .await;
+    }
     // In the middle of a listing: the second page.
     let honest = server(S3);
     let table = honest.table("t");
