@@ -83,6 +83,7 @@ pub(crate) fn assigned(
         ..binder.env.as_ref().clone()
     });
     let nullable = node.nullable || !ansi || widen::forces_null(&node.ty, to);
+    // Whether a field may be null is for the table's checks to say, which name it.
     Ok(Node::new(
         Kind::Cast {
             child: Box::new(node),
@@ -90,7 +91,7 @@ pub(crate) fn assigned(
             explicit: false,
             env,
         },
-        to.clone(),
+        to.as_nullable(),
         nullable,
     ))
 }

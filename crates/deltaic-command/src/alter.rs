@@ -1,6 +1,6 @@
 //! Changes of a table's columns and comment (spec: delta, sections 1.15, 4.6 and 7.1).
 
-use deltaic_protocol::schema::DataType;
+use deltaic_protocol::schema::{DataType, Lengths};
 
 use crate::target::TableRef;
 
@@ -20,6 +20,8 @@ pub struct NewColumn {
     pub path: Vec<String>,
     /// The type.
     pub data_type: DataType,
+    /// Where CHAR or VARCHAR is in it.
+    pub lengths: Lengths,
     /// False for `NOT NULL`.
     pub nullable: bool,
     /// `COMMENT`.
@@ -50,6 +52,8 @@ pub enum ColumnChange {
     Position(ColumnPosition),
     /// `TYPE`.
     Type(DataType),
+    /// `TYPE` of a text that was or becomes CHAR or VARCHAR.
+    Lengths(Lengths),
     /// `SET DEFAULT`, the expression as written, or `DROP DEFAULT`.
     Default(Option<String>),
 }

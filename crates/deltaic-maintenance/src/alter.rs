@@ -56,6 +56,8 @@ impl TableState {
 
     /// The same metadata with another schema.
     fn with_schema(&self, schema: &StructType) -> Metadata {
+        let mut schema = schema.clone();
+        schema.refresh_lengths();
         Metadata {
             schema_string: schema.to_json(),
             ..self.metadata.clone()

@@ -2,6 +2,7 @@
 
 mod difference;
 mod json;
+mod lengths;
 mod merge;
 #[cfg(test)]
 mod tests;
@@ -9,6 +10,7 @@ mod text;
 mod walk;
 
 pub use difference::schema_differences;
+pub use lengths::Lengths;
 pub use text::quote_if_needed;
 pub use walk::Leaf;
 
@@ -219,7 +221,7 @@ impl StructField {
             || self.metadata.contains_key(metadata::IDENTITY_START)
     }
 
-    /// `char(n)` or `varchar(n)` where the column was declared as one.
+    /// The type as it was declared where CHAR or VARCHAR is in it: `char(n)`, `array<varchar(n)>`; see [`Lengths`].
     pub fn char_varchar(&self) -> Option<&str> {
         self.text(metadata::CHAR_VARCHAR_TYPE)
     }

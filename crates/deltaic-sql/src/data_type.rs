@@ -1,6 +1,6 @@
 //! sqlparser's types, as this parser writes them, to Spark's.
 
-use deltaic_protocol::schema::{DataType, StructField};
+use deltaic_protocol::schema::{DataType, Lengths, StructField};
 use sqlparser::ast::{
     ArrayElemTypeDef, CharacterLength, DataType as Sql, ExactNumberInfo, Expr, IntervalFields,
     SqlOption, Value,
@@ -47,29 +47,46 @@ pub fn to_spark(sql: &Sql) -> Option<DataType> {
 fn field(field: &sqlparser::ast::StructField) -> Option<StructField> {
     let name = field.field_name.as_ref()?.value.clone();
     let nullable = !not_null(field.options.as_ref());
-    let mut out = StructField::new(name, to_spark(&field.field_type)?, nullable);
-    if let Some(char_type) = char_type(&field.field_type) {
-        out = out.with_metadata(
-            deltaic_protocol::schema::metadata::CHAR_VARCHAR_TYPE,
-            char_type,
-        );
-    }
+    let out = StructField::new(name, to_spark(&field.field_type)?, nullable);
     Some(match comment_of(field.options.as_ref()) {
         Some(comment) => out.with_comment(comment),
         None => out,
     })
 }
 
-/// `varchar(10)` or `char(3)`: what Spark keeps in the field's metadata.
+/// `varchar(10)` or `array<char(3)>`: what Spark keeps in the metadata of the top-level column.
 pub fn char_type(sql: &Sql) -> Option<String> {
-    let (word, length) = match sql {
-        Sql::Varchar(length) => ("varchar", length),
-        Sql::Char(length) => ("char", length),
-        _ => return None,
+    let lengths = lengths(sql);
+    match lengths.is_any() {
+        true => None,
+        false => Some(lengths.simple_string(&to_spark(sql)?)),
+    }
+}
+
+fn lengths(sql: &Sql) -> Lengths {
+    let of = |length: &Option<CharacterLength>, kind: fn(usize) -> Lengths| match length {
+        Some(CharacterLength::IntegerLength { length, .. }) => {
+            usize::try_from(*length).map_or(Lengths::Any, kind)
+        }
+        _ => Lengths::Any,
     };
-    match length {
-        Some(CharacterLength::IntegerLength { length, .. }) => Some(format!("{word}({length})")),
-        _ => None,
+    match sql {
+        Sql::Varchar(length) => of(length, Lengths::VarChar),
+        Sql::Char(length) => of(length, Lengths::Char),
+        Sql::Array(ArrayElemTypeDef::AngleBracket(element)) => {
+            Lengths::Array(Box::new(lengths(element)))
+        }
+        Sql::Map(key, value) => Lengths::Map(Box::new(lengths(key)), Box::new(lengths(value))),
+        Sql::Struct(fields, _) => Lengths::Struct(
+            fields
+                .iter()
+                .filter_map(|field| {
+                    let name = field.field_name.as_ref()?.value.clone();
+                    Some((name, lengths(&field.field_type)))
+                })
+                .collect(),
+        ),
+        _ => Lengths::Any,
     }
 }
 

@@ -161,6 +161,7 @@ impl CloudBackend {
             None => table.clone(),
         };
         TableStore::new(root, log, table, Arc::clone(&self.store), self.url.clone())
+            .telling(failure::to_delta)
     }
 }
 

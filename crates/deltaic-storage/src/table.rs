@@ -16,6 +16,19 @@ use crate::{DataStore, LogStore};
 pub struct TableStore {
     inner: Arc<Inner>,
     passes_compacted_logs: bool,
+    failed: Failed,
+}
+
+/// The error of an operation on a place.
+pub(crate) type Failed = fn(&str, &str, &object_store::Error) -> DeltaError;
+
+fn failed(operation: &str, place: &str, error: &object_store::Error) -> DeltaError {
+    DeltaError::unclassed(
+        "java.io.IOException",
+        format!("Failed to {operation} {place}: {error}"),
+    )
+    .with_kind(ErrorKind::Storage)
+    .with_path(place)
 }
 
 struct Inner {
@@ -45,7 +58,14 @@ impl TableStore {
                 object_url: object_url.into(),
             }),
             passes_compacted_logs: false,
+            failed,
         }
+    }
+
+    /// The same table, whose object store's failures are told in another way.
+    pub(crate) fn telling(mut self, failed: Failed) -> TableStore {
+        self.failed = failed;
+        self
     }
 
     /// The same table, of whose log every commit is read: compacted log files are passed over.
@@ -110,21 +130,8 @@ impl TableStore {
         let place = self.data_path(path)?;
         let object = place.object_path();
         let put = self.inner.object.put(&object, content.into()).await;
-        put.map(|_| ()).map_err(|error| {
-            match self.inner.root.scheme().is_cloud() {
-                true => crate::cloud::of_failure("write", &place.to_string(), &error),
-                false => None,
-            }
-            .unwrap_or_else(|| {
-                DeltaError::unclassed(
-                    "java.io.IOException",
-                    format!("Failed to write {place}: {error}"),
-                )
-                .with_kind(ErrorKind::Storage)
-                .with_path(place.to_string())
-                .with_source(error)
-            })
-        })
+        put.map(|_| ())
+            .map_err(|error| (self.failed)("write", &place.to_string(), &error))
     }
 
     /// The same table with a hook before and after every operation.
@@ -145,6 +152,7 @@ impl TableStore {
         );
         TableStore {
             passes_compacted_logs: self.passes_compacted_logs,
+            failed: self.failed,
             ..hooked
         }
     }

@@ -3,15 +3,18 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, StringArray, StructArray};
+use arrow::array::{
+    Array, ArrayRef, AsArray, BooleanArray, ListArray, MapArray, RecordBatch, StringArray,
+    StructArray,
+};
 use arrow::buffer::NullBuffer;
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{DataType as ArrowType, SchemaRef};
 use datafusion::catalog::Session;
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::PhysicalExpr;
 use deltaic_protocol::error::{DeltaError, Result};
-use deltaic_protocol::schema::{DataType, StructType};
+use deltaic_protocol::schema::{DataType, Lengths, StructType};
 use deltaic_protocol::timestamp::Zone;
 
 use super::show::show;
@@ -45,7 +48,7 @@ pub struct WriteChecks {
 pub struct RowGuard {
     not_null: Vec<Vec<String>>,
     checks: Vec<BoundCheck>,
-    lengths: Vec<(usize, Length)>,
+    lengths: Vec<(usize, Lengths)>,
     /// Positions of the partition columns that hold text.
     partitions: Vec<usize>,
     zone: Zone,
@@ -56,12 +59,6 @@ struct BoundCheck {
     check: Check,
     condition: Arc<dyn PhysicalExpr>,
     columns: Vec<Vec<String>>,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Length {
-    Char(usize),
-    VarChar(usize),
 }
 
 impl RowGuard {
@@ -109,7 +106,8 @@ impl RowGuard {
         let lengths = schema
             .iter()
             .enumerate()
-            .filter_map(|(at, field)| Some((at, length(field.char_varchar()?)?)))
+            .map(|(at, field)| (at, Lengths::of(field)))
+            .filter(|(_, lengths)| !lengths.is_any())
             .collect();
         Ok(RowGuard {
             not_null,
@@ -149,12 +147,7 @@ impl RowGuard {
         }
         let mut columns = batch.columns().to_vec();
         for (at, length) in &self.lengths {
-            let values = columns[*at].as_string::<i32>();
-            let fitted: StringArray = values
-                .iter()
-                .map(|value| value.map(|text| length.fit(text)).transpose())
-                .collect::<Result<_>>()?;
-            columns[*at] = Arc::new(fitted);
+            columns[*at] = fitted(&columns[*at], length)?;
         }
         RecordBatch::try_new(batch.schema(), columns).classed()
     }
@@ -231,41 +224,68 @@ impl BoundCheck {
     }
 }
 
-impl Length {
-    fn fit(self, text: &str) -> Result<String> {
-        let (limit, pad) = match self {
-            Length::Char(limit) => (limit, true),
-            Length::VarChar(limit) => (limit, false),
-        };
-        let count = text.chars().count();
-        if count > limit {
-            let kept: String = text.chars().take(limit).collect();
-            if text.chars().skip(limit).all(|c| c == ' ') {
-                return Ok(kept);
-            }
-            return Err(DeltaError::new("EXCEED_LIMIT_LENGTH").param("limit", limit));
+/// An array with its texts fitted to their lengths, those inside of it too.
+fn fitted(array: &ArrayRef, lengths: &Lengths) -> Result<ArrayRef> {
+    let fit = |limit: usize, pad: bool| -> Result<ArrayRef> {
+        let texts = array.as_string::<i32>().iter();
+        let fitted: StringArray = texts
+            .map(|text| text.map(|text| fit_text(text, limit, pad)).transpose())
+            .collect::<Result<_>>()?;
+        Ok(Arc::new(fitted))
+    };
+    match (lengths, array.data_type()) {
+        (Lengths::Char(limit), _) => fit(*limit, true),
+        (Lengths::VarChar(limit), _) => fit(*limit, false),
+        (Lengths::Array(element), ArrowType::List(field)) => {
+            let list = array.as_list::<i32>();
+            let values = fitted(list.values(), element)?;
+            let (field, offsets) = (Arc::clone(field), list.offsets().clone());
+            let list = ListArray::try_new(field, offsets, values, list.nulls().cloned());
+            Ok(Arc::new(list.classed()?))
         }
-        Ok(if pad {
-            format!("{text}{}", " ".repeat(limit - count))
-        } else {
-            text.to_string()
-        })
+        (Lengths::Map(key, value), ArrowType::Map(field, sorted)) => {
+            let map = array.as_map();
+            let columns = vec![fitted(map.keys(), key)?, fitted(map.values(), value)?];
+            let fields = map.entries().fields().clone();
+            let entries = StructArray::try_new(fields, columns, None).classed()?;
+            let (field, offsets) = (Arc::clone(field), map.offsets().clone());
+            let nulls = map.nulls().cloned();
+            let map = MapArray::try_new(field, offsets, entries, nulls, *sorted);
+            Ok(Arc::new(map.classed()?))
+        }
+        (Lengths::Struct(_), ArrowType::Struct(fields)) => {
+            let row = array.as_struct();
+            let columns = fields
+                .iter()
+                .zip(row.columns())
+                .map(|(field, column)| fitted(column, lengths.field(field.name())))
+                .collect::<Result<_>>()?;
+            let row = StructArray::try_new_with_length(
+                fields.clone(),
+                columns,
+                row.nulls().cloned(),
+                row.len(),
+            );
+            Ok(Arc::new(row.classed()?))
+        }
+        _ => Ok(Arc::clone(array)),
     }
 }
 
-fn length(text: &str) -> Option<Length> {
-    let text = text.to_ascii_lowercase();
-    let number = |rest: &str| {
-        rest.strip_prefix('(')?
-            .strip_suffix(')')?
-            .trim()
-            .parse()
-            .ok()
-    };
-    if let Some(rest) = text.strip_prefix("varchar") {
-        return number(rest).map(Length::VarChar);
+fn fit_text(text: &str, limit: usize, pad: bool) -> Result<String> {
+    let count = text.chars().count();
+    if count > limit {
+        let kept: String = text.chars().take(limit).collect();
+        if text.chars().skip(limit).all(|c| c == ' ') {
+            return Ok(kept);
+        }
+        return Err(DeltaError::new("EXCEED_LIMIT_LENGTH").param("limit", limit));
     }
-    number(text.strip_prefix("char")?).map(Length::Char)
+    Ok(if pad {
+        format!("{text}{}", " ".repeat(limit - count))
+    } else {
+        text.to_string()
+    })
 }
 
 fn required(schema: &StructType, path: &mut Vec<String>, out: &mut Vec<Vec<String>>) {

@@ -3,7 +3,7 @@
 use deltaic_command::{ColumnPosition, NewColumn};
 use deltaic_log::Operation;
 use deltaic_protocol::error::{DeltaError, Result};
-use deltaic_protocol::schema::{DataType, StructField, StructType};
+use deltaic_protocol::schema::{DataType, Lengths, StructField, StructType};
 use serde_json::{Value, json};
 
 use super::mapping::{self, PhysicalName};
@@ -37,11 +37,18 @@ pub fn add_columns(
             field = field.with_comment(comment);
         }
         check_nullable(&field)?;
+        if parents.is_empty() {
+            field = field.with_lengths(&column.lengths);
+        }
         shown.push(shown_column(parents, &field, column.position.as_ref()));
         edit::in_parent(&mut schema, &column.path, |parent, _| {
             edit::insert(parent, field, column.position.as_ref())
         })?;
+        if !parents.is_empty() && !column.lengths.is_any() {
+            edit::set_lengths(&mut schema, &column.path, column.lengths.clone());
+        }
     }
+    schema.refresh_lengths();
     let mut metadata = state.metadata.clone();
     if mapping::is_enabled(&metadata.configuration) {
         let highest = metadata
@@ -137,6 +144,7 @@ pub(super) fn check_field_names(schema: &StructType) -> Result<()> {
         .map(|field| NewColumn {
             path: vec![field.name.clone()],
             data_type: field.data_type.clone(),
+            lengths: Lengths::Any,
             nullable: field.nullable,
             comment: None,
             position: None,

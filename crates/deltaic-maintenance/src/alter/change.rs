@@ -37,6 +37,7 @@ pub fn change_column(
         && matches!(
             change,
             ColumnChange::Type(_)
+                | ColumnChange::Lengths(_)
                 | ColumnChange::SetNotNull
                 | ColumnChange::DropNotNull
                 | ColumnChange::Default(_)
@@ -73,6 +74,8 @@ pub fn change_column(
             });
             changed = with_type(state, &path, &field, to)?;
         }
+        ColumnChange::Lengths(to) if path.len() == 1 => changed = changed.with_lengths(to),
+        ColumnChange::Lengths(_) => {}
         ColumnChange::Default(None) => {
             changed.metadata.remove(CURRENT_DEFAULT);
         }
@@ -103,6 +106,9 @@ pub fn change_column(
             }
         }
     })?;
+    if let ColumnChange::Lengths(to) = change {
+        edit::set_lengths(&mut schema, &path, to.clone());
+    }
     let metadata = state.with_schema(&schema);
     let protocol = upgraded_protocol(&state.protocol, &metadata, &ProtocolUpgrade::default())?;
     let shown = field_json(parents, shown.as_ref().unwrap_or(&changed));

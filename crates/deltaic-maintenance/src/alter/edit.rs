@@ -2,7 +2,7 @@
 
 use deltaic_command::ColumnPosition;
 use deltaic_protocol::error::{DeltaError, Result};
-use deltaic_protocol::schema::{DataType, StructField, StructType, quote_if_needed};
+use deltaic_protocol::schema::{DataType, Lengths, StructField, StructType, quote_if_needed};
 
 /// Calls `edit` on the struct that holds the last name of `path`.
 ///
@@ -144,4 +144,23 @@ fn parent_not_struct(path: &[String], found: &str) -> DeltaError {
     DeltaError::new("DELTA_ADD_COLUMN_PARENT_NOT_STRUCT")
         .param("columnName", path.last().map_or("", String::as_str))
         .param("other", found)
+}
+
+/// Lengths of CHAR and VARCHAR at a path, which are noted at the top-level column.
+pub(super) fn lengths_at(schema: &StructType, path: &[String]) -> Lengths {
+    let top = path.first().and_then(|name| schema.field(name));
+    top.map_or(Lengths::Any, |top| Lengths::of(top).at(&path[1..]).clone())
+}
+
+/// Notes lengths at a path.
+pub(super) fn set_lengths(schema: &mut StructType, path: &[String], new: Lengths) {
+    let Some((top, rest)) = path.split_first() else {
+        return;
+    };
+    if let Some(at) = schema.index_of(top) {
+        let field = schema.fields[at].clone();
+        let mut lengths = Lengths::of(&field);
+        lengths.set(&field.data_type, rest, new);
+        schema.fields[at] = field.with_lengths(&lengths);
+    }
 }

@@ -40,12 +40,16 @@ pub fn rename_column(state: &TableState, path: &[String], new_name: &str) -> Res
     }
     check_dependents(state, path)?;
     let mut schema = state.schema.clone();
+    let lengths = edit::lengths_at(&schema, path);
     edit::in_parent(&mut schema, path, |parent, last| {
         if let Some(at) = parent.index_of(last) {
             parent.fields[at].name = new_name.to_string();
         }
         Ok(())
     })?;
+    if path.len() > 1 && !lengths.is_any() {
+        edit::set_lengths(&mut schema, &new_path, lengths);
+    }
     let mut metadata = state.with_schema(&schema);
     if path.len() == 1 {
         for column in &mut metadata.partition_columns {

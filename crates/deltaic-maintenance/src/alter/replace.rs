@@ -8,7 +8,7 @@ use deltaic_log::Operation;
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::feature::{ProtocolUpgrade, upgraded_protocol};
 use deltaic_protocol::schema::metadata::COMMENT;
-use deltaic_protocol::schema::{DataType, StructField, StructType};
+use deltaic_protocol::schema::{DataType, Lengths, StructField, StructType};
 use serde_json::Value;
 
 use super::add::check_field_names;
@@ -73,6 +73,7 @@ pub fn replace_columns(
     } else {
         check_field_names(&schema)?;
     }
+    schema.refresh_lengths();
     metadata.schema_string = schema.to_json();
     let protocol = upgraded_protocol(&state.protocol, &metadata, &ProtocolUpgrade::default())?;
     let shown = wanted.iter().map(|field| field_json(&[], field)).collect();
@@ -87,7 +88,8 @@ pub fn replace_columns(
 
 fn field_of(column: &NewColumn) -> StructField {
     let name = column.path.last().map_or("", String::as_str);
-    let field = StructField::new(name, column.data_type.clone(), column.nullable);
+    let field = StructField::new(name, column.data_type.clone(), column.nullable)
+        .with_lengths(&column.lengths);
     match &column.comment {
         Some(comment) => field.with_comment(comment),
         None => field,
@@ -243,7 +245,7 @@ fn merged(from: &StructType, to: &StructType) -> StructType {
                 .insert(COMMENT.to_string(), Value::from(comment));
         }
         record_change(&mut out.metadata, &old.data_type, &field.data_type);
-        out
+        out.with_lengths(&Lengths::of(field))
     }))
 }
 

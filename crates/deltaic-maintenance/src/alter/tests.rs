@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use deltaic_command::{ColumnChange, ColumnPosition, NewColumn};
-use deltaic_protocol::schema::{DataType, StructField, StructType};
+use deltaic_protocol::schema::{DataType, Lengths, StructField, StructType};
 
 use super::*;
 
@@ -53,6 +53,7 @@ fn column(name: &str, data_type: DataType, position: Option<ColumnPosition>) -> 
     NewColumn {
         path: path(name),
         data_type,
+        lengths: Lengths::Any,
         nullable: true,
         comment: None,
         position,

@@ -12,6 +12,9 @@ use futures::TryStreamExt;
 
 use super::{HiddenNames, Keep};
 
+/// The folder of files of changes.
+const CHANGE_DIR: &str = "_change_data";
+
 /// A file or directory that may go.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Candidate {
@@ -243,6 +246,46 @@ pub(super) async fn without_links(table: &TableStore, found: Found) -> Result<Fo
     Ok(Found {
         found: found.found.into_iter().filter(is_here).collect(),
         ..found
+    })
+}
+
+/// Leaves out what lies in a table below this one. A listing shows such a table by its log, but a log or an inventory may name its
+/// files alone. Folders of partitions, which are many, are taken to hold none.
+///
+/// # Errors
+/// A folder cannot be looked at.
+pub(super) async fn without_tables_below(table: &TableStore, found: Found) -> Result<Found> {
+    let known: BTreeSet<&str> = found.nested_tables.iter().map(String::as_str).collect();
+    let unusual = |folder: &str| {
+        let name = last_name(folder);
+        !name.contains('=') && name != CHANGE_DIR && !known.contains(folder)
+    };
+    let mut folders = BTreeSet::new();
+    for candidate in &found.found {
+        let above = candidate.path.match_indices('/');
+        let above = above.map(|(at, _)| &candidate.path[..at]);
+        let own = candidate.is_dir.then_some(candidate.path.as_str());
+        folders.extend(above.chain(own).filter(|folder| unusual(folder)));
+    }
+    let mut nested: Vec<String> = Vec::new();
+    for folder in folders {
+        let is_in_one = nested.iter().any(|table| is_at_or_below(folder, table));
+        if !is_in_one && table.data().exists(&format!("{folder}/{LOG_DIR}")).await? {
+            nested.push(folder.to_owned());
+        }
+    }
+    let is_own = |candidate: &Candidate| {
+        !nested
+            .iter()
+            .any(|table| is_at_or_below(&candidate.path, table))
+    };
+    let own = found.found.into_iter().filter(is_own).collect();
+    nested.extend(found.nested_tables);
+    Ok(Found {
+        found: own,
+        nested_tables: nested,
+        directories: found.directories,
+        unnameable: found.unnameable,
     })
 }
 

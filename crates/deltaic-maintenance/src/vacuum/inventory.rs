@@ -7,7 +7,7 @@ use deltaic_protocol::error::Result;
 use deltaic_storage::{FileMeta, TableStore};
 use futures::TryStreamExt;
 
-use super::candidates::{Candidates, Found, nested_table_of, without_links};
+use super::candidates::{Candidates, Found, nested_table_of, without_links, without_tables_below};
 use super::{HiddenNames, InventoryStream, Keep};
 
 /// A row that may name a candidate; there may be millions.
@@ -71,7 +71,7 @@ pub(super) async fn find(
             e_tag: None,
         });
     }
-    without_links(table, candidates.finish()).await
+    without_tables_below(table, without_links(table, candidates.finish()).await?).await
 }
 
 /// The entry of a row, relative to the table; none for rows elsewhere.

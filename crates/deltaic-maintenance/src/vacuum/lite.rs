@@ -11,7 +11,7 @@ use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::file_name;
 
 use super::Keep;
-use super::candidates::{Candidate, Found, without_links};
+use super::candidates::{Candidate, Found, without_links, without_tables_below};
 use super::keep::{relative_path, vector_path};
 use super::last_info;
 
@@ -106,7 +106,7 @@ pub(super) async fn find(snapshot: &Snapshot, cutoff_ms: i64, keep: &Keep) -> Re
         ..Found::default()
     };
     Ok(LiteFound {
-        candidates: without_links(table, candidates).await?,
+        candidates: without_tables_below(table, without_links(table, candidates).await?).await?,
         end: Some(seen).filter(|seen| *seen >= 0),
     })
 }

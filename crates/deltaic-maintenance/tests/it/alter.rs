@@ -5,7 +5,7 @@ use deltaic_maintenance::alter::{self, TableChange, TableState};
 use deltaic_maintenance::{detail, properties};
 use deltaic_protocol::error::Result;
 use deltaic_protocol::properties::PropertyRules;
-use deltaic_protocol::schema::DataType;
+use deltaic_protocol::schema::{DataType, Lengths};
 
 use crate::kit::Kit;
 
@@ -27,6 +27,7 @@ fn column(path: &[&str], data_type: DataType) -> NewColumn {
     NewColumn {
         path,
         data_type,
+        lengths: Lengths::Any,
         nullable: true,
         comment: None,
         position: None,

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use deltaic_command::{Vacuum, VacuumMode};
+use deltaic_command::{InventoryRow, Vacuum, VacuumMode};
 use deltaic_log::{Operation, Transaction};
-use deltaic_maintenance::vacuum::VacuumOptions;
+use deltaic_maintenance::vacuum::{self, VacuumOptions};
 use deltaic_protocol::Action;
 use deltaic_protocol::action::Remove;
 use deltaic_storage::cloud::CloudBackend;
+use futures::StreamExt;
 use object_store::memory::InMemory;
 
 use crate::kit::{DAY, Kit};
@@ -141,6 +142,65 @@ async fn a_file_that_came_back_is_no_candidate() {
     let report = kit.vacuum(&lite(&kit), &unchecked()).await.unwrap();
     assert_eq!((report.candidates, report.deleted), (1, 1));
     assert_eq!(kit.files().await, std::slice::from_ref(&back.path));
+}
+
+#[tokio::test]
+async fn the_files_of_a_table_below_are_its_own_business() {
+    for by_inventory in [false, true] {
+        let bucket = CloudBackend::new(Arc::new(InMemory::new()), "s3://b");
+        for mut kit in [Kit::cloud(bucket).await, Kit::new(true, &[]).await] {
+            kit.append(&[Some("1")]).await;
+            let theirs = ["deep/inner/part-0.parquet", "deep/inner/p=1/part-1.parquet"];
+            let plain = "deep/plain/part-2.parquet";
+            for path in theirs.iter().chain([&plain]) {
+                kit.write(path).await;
+            }
+            kit.write("deep/inner/_delta_log/00000000000000000000.json")
+                .await;
+            // As where the folder was once taken over as a Parquet table.
+            let removes: Vec<Action> = theirs
+                .iter()
+                .chain([&plain])
+                .map(|path| {
+                    Action::Remove(Remove {
+                        path: (*path).to_owned(),
+                        deletion_timestamp: Some(1),
+                        data_change: true,
+                        ..Remove::default()
+                    })
+                })
+                .collect();
+            let text = deltaic_log::commit::commit_text(&removes);
+            let name = deltaic_protocol::file_name::commit(2);
+            kit.store.log().create(&name, text.into()).await.unwrap();
+            kit.date_commit(2).await;
+            kit.advance(30 * DAY);
+            let report = match by_inventory {
+                false => kit.vacuum(&lite(&kit), &unchecked()).await.unwrap(),
+                true => {
+                    let root = kit.store.root().to_string();
+                    let rows = theirs.iter().chain([&plain]).map(|path| InventoryRow {
+                        path: format!("{root}/{path}"),
+                        length: 1,
+                        is_dir: false,
+                        modification_time: 1,
+                    });
+                    let rows: Vec<_> = rows.map(Ok).collect();
+                    let rows = futures::stream::iter(rows).boxed();
+                    let request = kit.request(Some(0.0), false);
+                    let (store, options) = (&kit.store, unchecked());
+                    vacuum::run(store, &request, Some(rows), &options, &kit.context, None)
+                        .await
+                        .unwrap()
+                }
+            };
+            assert_eq!(report.deleted, 1, "{by_inventory}");
+            for path in theirs {
+                assert!(kit.store.data().exists(path).await.unwrap(), "{path}");
+            }
+            assert!(!kit.store.data().exists(plain).await.unwrap());
+        }
+    }
 }
 
 /// Each removal is a commit of its own, so that a refusal of one does not hide what another would do.

@@ -1,10 +1,11 @@
 //! ALTER TABLE on columns: ADD, DROP, RENAME, ALTER.
 
+use deltaic_analyzer::types::castable;
 use deltaic_command::{ColumnChange, ColumnPosition, NewColumn};
 use deltaic_log::transaction::Transaction;
 use deltaic_maintenance::{alter, clustering, identity};
 use deltaic_protocol::error::{DeltaError, Result};
-use deltaic_protocol::schema::{StructField, metadata};
+use deltaic_protocol::schema::{DataType, Lengths, StructField, StructType, metadata};
 use deltaic_sql::ast::{self, AlterColumn, ColumnDefinition, ColumnPath};
 
 use crate::analysis;
@@ -115,11 +116,24 @@ pub(super) async fn alter(
             }
         }
         let mut steps = steps(&change.change, &path)?;
-        if let ast::ColumnChange::Change(definition) = &change.change {
+        let wanted = match &change.change {
+            ast::ColumnChange::Type {
+                data_type,
+                char_type,
+            } => Some((data_type, char_type)),
+            ast::ColumnChange::Change(definition) => {
+                Some((&definition.data_type, &definition.char_type))
+            }
+            _ => None,
+        };
+        if let Some((data_type, char_type)) = wanted {
             let snapshot = table.snapshot(cx).await?;
-            let field = definitions::field_at(snapshot.schema(), &path);
-            if field.map(|field| &field.data_type) != Some(&definition.data_type) {
-                steps.insert(0, ColumnChange::Type(definition.data_type.clone()));
+            let to = (data_type, lengths_of(char_type.as_deref()));
+            let of_type = type_steps(&table, snapshot.schema(), &path, to)?;
+            let is_only = matches!(change.change, ast::ColumnChange::Type { .. });
+            steps.splice(0..0, of_type);
+            if steps.is_empty() && is_only {
+                steps.push(ColumnChange::Type(data_type.clone()));
             }
         }
         for step in steps {
@@ -216,7 +230,8 @@ pub(super) async fn sync_identity(
 
 fn steps(change: &ast::ColumnChange, path: &[String]) -> Result<Vec<ColumnChange>> {
     Ok(match change {
-        ast::ColumnChange::Type { data_type, .. } => vec![ColumnChange::Type(data_type.clone())],
+        // What a type changes depends on the column; see `type_steps`.
+        ast::ColumnChange::Type { .. } => Vec::new(),
         ast::ColumnChange::Comment(comment) => vec![ColumnChange::Comment(comment.clone())],
         ast::ColumnChange::SetNotNull => vec![ColumnChange::SetNotNull],
         ast::ColumnChange::DropNotNull => vec![ColumnChange::DropNotNull],
@@ -247,6 +262,58 @@ fn steps(change: &ast::ColumnChange, path: &[String]) -> Result<Vec<ColumnChange
     })
 }
 
+/// What a new type changes of a column: the type that is stored, the lengths of CHAR and VARCHAR.
+fn type_steps(
+    table: &DeltaTable,
+    schema: &StructType,
+    path: &[String],
+    (data_type, lengths): (&DataType, Lengths),
+) -> Result<Vec<ColumnChange>> {
+    let top = path.first().and_then(|name| schema.field(name));
+    let old = top.map_or(Lengths::Any, |top| Lengths::of(top).at(&path[1..]).clone());
+    let field = definitions::field_at(schema, path);
+    let same_lengths = old == lengths || (old.is_any() && lengths.is_any());
+    let Some(field) = field else {
+        if !same_lengths {
+            return Err(DeltaError::not_supported_yet(
+                "ALTER COLUMN of CHAR and VARCHAR inside an array or map",
+            ));
+        }
+        return Ok(vec![ColumnChange::Type(data_type.clone())]);
+    };
+    if !may_become((&field.data_type, &old), (data_type, &lengths)) {
+        let name = errors::quoted(path);
+        return Err(DeltaError::new("NOT_SUPPORTED_CHANGE_COLUMN")
+            .param("table", errors::quoted(&table.qualifier))
+            .param("originName", &name)
+            .param("originType", format!("\"{}\"", old.sql(&field.data_type)))
+            .param("newName", &name)
+            .param("newType", format!("\"{}\"", lengths.sql(data_type))));
+    }
+    let mut steps = Vec::new();
+    if field.data_type != *data_type {
+        steps.push(ColumnChange::Type(data_type.clone()));
+    }
+    if !same_lengths {
+        steps.push(ColumnChange::Lengths(lengths));
+    }
+    Ok(steps)
+}
+
+/// Whether every value of one type goes over to the other, as ALTER COLUMN asks before the table says what it can.
+fn may_become(from: (&DataType, &Lengths), to: (&DataType, &Lengths)) -> bool {
+    match (from.1, to.1) {
+        (Lengths::Char(old), Lengths::Char(new)) => old == new,
+        (Lengths::Char(old) | Lengths::VarChar(old), Lengths::VarChar(new)) => old <= new,
+        (_, Lengths::Char(_) | Lengths::VarChar(_)) => false,
+        _ => castable::up(from.0, to.0),
+    }
+}
+
+fn lengths_of(declared: Option<&str>) -> Lengths {
+    declared.and_then(Lengths::parse).unwrap_or(Lengths::Any)
+}
+
 fn delta(target: Target, operation: &str) -> Result<DeltaTable> {
     match target {
         Target::Delta(table) => Ok(*table),
@@ -275,6 +342,7 @@ fn new_column(definition: &ColumnDefinition) -> NewColumn {
     NewColumn {
         path: path_of(&definition.path),
         data_type: definition.data_type.clone(),
+        lengths: lengths_of(definition.char_type.as_deref()),
         nullable: definition.nullable,
         comment: definition.comment.clone(),
         position: definition.position.as_ref().map(position_of),

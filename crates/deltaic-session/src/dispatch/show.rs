@@ -5,7 +5,7 @@ use deltaic_maintenance::alter::TableState;
 use deltaic_maintenance::{clustering, identity, properties};
 use deltaic_protocol::error::{DeltaError, Result};
 use deltaic_protocol::properties::TableProperty;
-use deltaic_protocol::schema::{DataType, StructField, StructType, metadata};
+use deltaic_protocol::schema::{DataType, Lengths, StructField, StructType, metadata};
 use deltaic_sql::ast::{
     ShowColumns, ShowCreateTable, ShowPartitions, ShowTblProperties, partition_texts,
 };
@@ -258,9 +258,7 @@ fn column_text(field: &StructField) -> String {
     let mut out = format!(
         "{} {}",
         field_name(field),
-        field
-            .char_varchar()
-            .map_or_else(|| field.data_type.sql(), str::to_uppercase)
+        Lengths::of(field).sql(&field.data_type)
     );
     if !field.nullable {
         out.push_str(" NOT NULL");

@@ -18,6 +18,7 @@ mod helpers;
 mod histories;
 mod idempotent;
 mod inventory;
+mod lengths;
 mod lesson;
 mod names;
 mod parameters;

@@ -218,7 +218,7 @@ impl Parser<'_> {
                 }
             }
         };
-        self.characteristics();
+        self.characteristics(&kind);
         Ok(Constraint { name, kind })
     }
 
@@ -256,7 +256,7 @@ impl Parser<'_> {
                 }
             }
         };
-        self.characteristics();
+        self.characteristics(&kind);
         Ok(Some(Constraint { name, kind }))
     }
 
@@ -269,10 +269,20 @@ impl Parser<'_> {
         }
     }
 
-    fn characteristics(&mut self) {
-        while self.eat_any(&["ENFORCED", "RELY", "NORELY"]).is_some()
-            || self.eat_seq(&["NOT", "ENFORCED"])
-        {}
+    /// Only rows are checked by Delta, and only keys can be left unchecked.
+    fn characteristics(&mut self, kind: &ConstraintKind) {
+        loop {
+            let start = self.at;
+            let not = self.eat_seq(&["NOT", "ENFORCED"]);
+            if !not && self.eat_any(&["ENFORCED", "RELY", "NORELY"]).is_none() {
+                return;
+            }
+            if not && matches!(kind, ConstraintKind::Check(_)) {
+                let error = self.error_at("UNSUPPORTED_CONSTRAINT_CHARACTERISTIC", start);
+                let error = error.param("characteristic", "NOT ENFORCED");
+                self.late(error.param("constraintType", "CHECK"));
+            }
+        }
     }
 
     /// `(expr)`, with the text that Delta keeps: the tokens, a blank between each two.

@@ -51,6 +51,9 @@ impl Parser<'_> {
         };
         insert.if_partition_not_exists = self.if_not_exists()?;
         insert.by_name = self.eat_seq(&["BY", "NAME"]);
+        if insert.by_name && self.is_seq(&["REPLACE", "WHERE"]) {
+            return self.fail();
+        }
         if self.is("REPLACE") && !overwrite {
             insert.mode = self.replace_mode()?;
         }

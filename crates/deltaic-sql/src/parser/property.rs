@@ -106,9 +106,17 @@ impl Parser<'_> {
         if !(self.is("PARTITION") && self.peek_at(1).is_symbol("(")) {
             return Ok(None);
         }
+        let start = self.at;
         self.at += 1;
+        let mut keys = Vec::new();
+        let mut twice = None;
         let spec = self.parenthesized(|p| {
             let key = p.ident()?;
+            let name = key.value.to_lowercase();
+            if keys.contains(&name) {
+                twice.get_or_insert_with(|| key.value.clone());
+            }
+            keys.push(name);
             let value = if p.eat_symbol("=") || p.eat_symbol("==") {
                 Some(p.value_expr()?)
             } else {
@@ -116,6 +124,10 @@ impl Parser<'_> {
             };
             Ok((key, value))
         })?;
+        if let Some(key) = twice {
+            let error = self.error_at("DUPLICATE_KEY", start);
+            self.late(error.param("keyColumn", format!("`{}`", key.replace('`', "``"))));
+        }
         Ok(Some(spec))
     }
 

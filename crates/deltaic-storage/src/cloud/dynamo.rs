@@ -186,8 +186,8 @@ impl DynamoLock {
         match operation {
             // It may have been done, and whoever reads the table next finishes the commit.
             "PutItem" => failed.with_hint(
-                "DynamoDB did not say whether the commit was made: check that its endpoint answers, look with DESCRIBE HISTORY \
-                 whether the statement took effect, and run it again if it did not",
+                "DynamoDB did not say whether the commit was made: check that the DynamoDB endpoint and region are right, look with \
+                 DESCRIBE HISTORY whether the statement took effect, and run it again if it did not",
             ),
             _ => failed.with_hint(
                 "check that the DynamoDB endpoint and region are right, and run the statement again",

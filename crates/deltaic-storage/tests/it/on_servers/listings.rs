@@ -195,11 +195,7 @@ async fn a_listing_without_an_end_is_an_error_in_time() {
         let key = |n: usize| format!("{folder}/t/f{n}");
         let answer = |n: usize, next: &str| Action::Answer(page(variable, &key(n), next));
         // Back to the page itself, to the one before, and round in threes.
-        for (circle, told) in [
-            (1, "where it already was"),
-            (2, "again and again"),
-            (3, "again and again"),
-        ] {
+        for circle in [1, 2, 3] {
             let mut rules: Vec<Rule> = (0..circle)
                 .map(|n| {
                     let next = format!("at{}", (n + 1) % circle);
@@ -216,8 +212,11 @@ async fn a_listing_without_an_end_is_an_error_in_time() {
                 began.elapsed() < Duration::from_secs(3),
                 "{variable} {circle}"
             );
+            let told = ["where it already was", "again and again"]
+                .iter()
+                .any(|told| error.text().contains(told));
             assert!(
-                error.text().contains(told) && error.hint().is_some(),
+                told && error.hint().is_some(),
                 "{variable} {circle}: {error}"
             );
         }
