@@ -75,8 +75,11 @@ pub(super) async fn alter_table(cx: &Context, alter: &AlterTable) -> Result<SqlR
         AlterTableAction::SetLocation { .. }
         | AlterTableAction::AddPartitions { .. }
         | AlterTableAction::DropPartitions { .. }
-        | AlterTableAction::RenamePartition { .. }
-        | AlterTableAction::RecoverPartitions => Err(no_partition_management(&target)),
+        | AlterTableAction::RenamePartition { .. } => Err(no_partition_management(&target)),
+        AlterTableAction::RecoverPartitions => {
+            Err(DeltaError::new("NOT_SUPPORTED_COMMAND_FOR_V2_TABLE")
+                .param("cmd", "ALTER TABLE ... RECOVER PARTITIONS"))
+        }
         AlterTableAction::SetSerde => Err(DeltaError::new("NOT_SUPPORTED_COMMAND_FOR_V2_TABLE")
             .param("cmd", "ALTER TABLE ... SET [SERDE|SERDEPROPERTIES]")),
     }
@@ -169,7 +172,7 @@ async fn set_location(cx: &Context, target: Target, location: &str) -> Result<Sq
     let snapshot = table.snapshot(cx).await?;
     let store = cx.store(location)?;
     let Some(other) = cx.snapshot(&store).await? else {
-        return Err(DeltaError::new("DELTA_TABLE_NOT_FOUND")
+        return Err(DeltaError::new("DELTA_MISSING_DELTA_TABLE")
             .param("tableName", errors::quoted(&[location]))
             .with_path(store.root().to_string()));
     };

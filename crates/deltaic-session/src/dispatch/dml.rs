@@ -91,9 +91,10 @@ fn refuse_identity(column: &[Ident], snapshot: &Snapshot) -> Result<()> {
 pub(super) async fn truncate(cx: &Context, truncate: &Truncate) -> Result<SqlResult> {
     let (target, _) = resolve::target(cx, &truncate.table).await?;
     let table = match &target {
-        Target::Delta(table) if truncate.partition.is_some() => {
-            let _ = table;
-            return Err(super::alter::no_partition_management(&target));
+        Target::Delta(_) if truncate.partition.is_some() => {
+            return Err(DeltaError::new(
+                "DELTA_TRUNCATE_TABLE_PARTITION_NOT_SUPPORTED",
+            ));
         }
         Target::Delta(table) => table,
         Target::Parquet(table) => {

@@ -219,7 +219,10 @@ fn other_web_addresses_are_refused_and_signatures_are_not_repeated() {
         "abfss://@acc.dfs.core.windows.net/x",
     ] {
         let error = TableRoot::parse(location).unwrap_err();
-        assert!(error.text().contains("names no bucket"), "{location}: {error}");
+        assert!(
+            error.text().contains("names no bucket"),
+            "{location}: {error}"
+        );
     }
     for (location, option) in [
         ("s3://b:9000/x", "aws_endpoint"),
