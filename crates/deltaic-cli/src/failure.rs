@@ -80,7 +80,7 @@ fn hint(error: &DeltaError) -> &'static str {
             "raise delta.deletedFileRetentionDuration before the next VACUUM; versions that it has reached are gone"
         }
         "FAILED_READ_FILE.FILE_NOT_EXIST" => {
-            "VACUUM took files of that version; the current version and newer ones can be read"
+            "VACUUM takes files of versions that are no longer current, and DESCRIBE HISTORY shows whether it ran; if the current version lacks them, FSCK REPAIR TABLE … DRY RUN lists what is missing"
         }
         "TABLE_OR_VIEW_NOT_FOUND" => {
             "SHOW TABLES lists the names; a table by path is delta.`/path`"

@@ -224,6 +224,68 @@ pub(crate) async fn insert(
     Ok((planned, inserted.given))
 }
 
+/// Rows of an INSERT whose generated columns follow from identity columns that were filled after the source was analysed. The
+/// plan's columns begin with those of the schema.
+pub(crate) fn follow_identities(
+    cx: &Context,
+    plan: LogicalPlan,
+    schema: &StructType,
+    given: &[bool],
+) -> Result<LogicalPlan> {
+    let options = analyzer_options(cx);
+    let scope = Scope::table(schema, &[], None);
+    let missing = |at: usize| !given.get(at).copied().unwrap_or(false);
+    let filled: Vec<&str> = schema
+        .iter()
+        .enumerate()
+        .filter(|(at, field)| field.is_identity() && missing(*at))
+        .map(|(_, field)| field.name.as_str())
+        .collect();
+    let mut columns: Vec<Expr> = plan
+        .schema()
+        .columns()
+        .into_iter()
+        .map(Expr::Column)
+        .collect();
+    let own: Vec<(String, Expr)> = schema
+        .iter()
+        .zip(&columns)
+        .map(|(field, column)| (field.name.clone(), column.clone()))
+        .collect();
+    let mut follows = false;
+    for (at, field) in schema.iter().enumerate() {
+        let Some(rule) = field.generation_expression().filter(|_| missing(at)) else {
+            continue;
+        };
+        let rule = deltaic_sql::parse_expr(rule)?;
+        let value = deltaic_analyzer::bind_local(&rule, &scope, &options)?;
+        let reads = |name: &&str| value.columns.iter().any(|c| c.eq_ignore_ascii_case(name));
+        if !filled.iter().any(|name| reads(&name)) {
+            continue;
+        }
+        let kind = Assignment::Insert;
+        let value = deltaic_analyzer::store_assignment(
+            &value,
+            &field.data_type,
+            &field.name,
+            kind,
+            &scope,
+            &options,
+        )?;
+        if let Some(column) = columns.get_mut(at) {
+            *column = replace_columns(value.expr, &own)?.alias(&field.name);
+            follows = true;
+        }
+    }
+    if !follows {
+        return Ok(plan);
+    }
+    LogicalPlanBuilder::from(plan)
+        .project(columns)
+        .and_then(LogicalPlanBuilder::build)
+        .map_err(unwrap)
+}
+
 /// The new values of an UPDATE, by column; generated columns that follow from one of them get new values too.
 pub(crate) async fn update(
     cx: &Context,

@@ -71,6 +71,8 @@ pub enum Statement {
     Convert(Box<Convert>),
     Generate(Generate),
     Repair(Repair),
+    /// `MSCK REPAIR TABLE t`, for tables whose partitions a catalog keeps.
+    RepairPartitions(Name),
     Analyze(Box<Analyze>),
     Explain(Box<Explain>),
     Cache(Box<Cache>),

@@ -228,6 +228,7 @@ pub fn statement(statement: &Statement) -> Option<String> {
                 add("DRY RUN".into());
             }
         }
+        Statement::RepairPartitions(table) => add(format!("MSCK REPAIR TABLE {}", name(table))),
         Statement::AlterTable(alter) => add(format!(
             "ALTER TABLE {} {}",
             name(&alter.name),

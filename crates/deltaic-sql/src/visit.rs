@@ -336,6 +336,7 @@ impl<E: Edit> Walk<'_, E> {
             S::Convert(convert) => self.name(&mut convert.table),
             S::Generate(generate) => self.name(&mut generate.table),
             S::Repair(repair) => self.name(&mut repair.table),
+            S::RepairPartitions(table) => self.name(table),
             S::Analyze(analyze) => {
                 self.names(analyze.name.as_mut())?;
                 analyze

@@ -56,14 +56,15 @@ pub fn column(rows: &[Option<Encoded>]) -> Result<ArrayRef> {
 /// The first JSON value of a text; what follows it does not count, as in Spark.
 ///
 /// # Errors
-/// A text that is no JSON, or an object with one key twice.
+/// A text that is no JSON, or an object with one key twice: the cause tells which.
 pub fn from_json(text: &str, function: &str) -> Result<Encoded> {
     let mut input = serde_json::Deserializer::from_str(text);
     let value = Value::deserialize(&mut input).map_err(|_| malformed(text))?;
     let mut again = serde_json::Deserializer::from_str(text);
     let seen = Keys::deserialize(&mut again).map_err(|_| malformed(text))?;
     if let Some(key) = seen.twice {
-        return Err(DeltaError::new("VARIANT_DUPLICATE_KEY").param("key", key));
+        let twice = DeltaError::new("VARIANT_DUPLICATE_KEY").param("key", key);
+        return Err(malformed(text).with_source(twice));
     }
     let mut builder = VariantBuilder::new();
     json(&mut builder, &value).map_err(|e| internal(format!("{function}: {e}")))?;

@@ -146,14 +146,17 @@ impl PropertyChanges {
                 self.stored.insert(given.to_owned(), value.to_owned());
                 return Ok(());
             }
-            return Err(DeltaError::new("DELTA_UNKNOWN_CONFIGURATION")
-                .param("config", given)
-                .param(
-                    "disableCheckConfig",
-                    "spark.databricks.delta.allowArbitraryProperties.enabled",
-                ));
+            return Err(unknown(given));
         };
         if !property.editable {
+            // The names of the hidden columns are no properties of the user's at all.
+            let hidden = [
+                key::ROW_TRACKING_ID_COLUMN,
+                key::ROW_TRACKING_COMMIT_VERSION_COLUMN,
+            ];
+            if hidden.contains(&property.key) && !rules.allow_arbitrary {
+                return Err(unknown(given));
+            }
             let error = DeltaError::new("DELTA_CANNOT_MODIFY_TABLE_PROPERTY");
             return Err(error.param("prop", property.key));
         }
@@ -204,4 +207,13 @@ fn feature(name: &str, status: &str) -> Result<&'static TableFeature> {
         DeltaError::new("DELTA_UNSUPPORTED_FEATURES_IN_CONFIG")
             .param("configs", format!("{FEATURE_PREFIX}{name}"))
     })
+}
+
+fn unknown(given: &str) -> DeltaError {
+    DeltaError::new("DELTA_UNKNOWN_CONFIGURATION")
+        .param("config", given)
+        .param(
+            "disableCheckConfig",
+            "spark.databricks.delta.allowArbitraryProperties.enabled",
+        )
 }

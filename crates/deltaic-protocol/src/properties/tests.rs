@@ -132,6 +132,10 @@ fn unknown_and_internal_keys_are_refused_by_class() {
         "DELTA_UNKNOWN_CONFIGURATION"
     );
     assert_eq!(
+        class(&[("delta.rowTracking.materializedRowIdColumnName", "x")]),
+        "DELTA_UNKNOWN_CONFIGURATION"
+    );
+    assert_eq!(
         class(&[("delta.columnMapping.maxColumnId", "5")]),
         "DELTA_CANNOT_MODIFY_TABLE_PROPERTY"
     );

@@ -173,7 +173,10 @@ async fn set_location(cx: &Context, target: Target, location: &str) -> Result<Sq
     let store = cx.store(location)?;
     let Some(other) = cx.snapshot(&store).await? else {
         return Err(DeltaError::new("DELTA_MISSING_DELTA_TABLE")
-            .param("tableName", errors::quoted(&["delta", location]))
+            .param(
+                "tableName",
+                format!("delta.{}", errors::quoted(&[location])),
+            )
             .with_path(store.root().to_string()));
     };
     if other.schema() != snapshot.schema() && !cx.conf.delta("alterLocation.bypassSchemaCheck") {

@@ -122,3 +122,18 @@ pub(super) async fn analyze(cx: &Context, analyze: &Analyze) -> Result<SqlResult
         )),
     }
 }
+
+/// `MSCK REPAIR TABLE`: the partitions of a Delta table are in its log.
+pub(super) async fn repair_partitions(cx: &Context, table: &Name) -> Result<SqlResult> {
+    let command = "MSCK REPAIR TABLE";
+    match resolve::target(cx, table).await?.0 {
+        Target::Delta(_) => {
+            Err(DeltaError::new("NOT_SUPPORTED_COMMAND_FOR_V2_TABLE").param("cmd", command))
+        }
+        Target::Parquet(_) => Err(DeltaError::not_supported_yet(command)),
+        Target::View(view) => Err(errors::view_not_table(
+            &resolve::view_qualifier(&view),
+            command,
+        )),
+    }
+}

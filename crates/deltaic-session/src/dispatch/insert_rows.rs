@@ -77,6 +77,10 @@ pub(crate) async fn shape(cx: &Context, insert: &Insert, to: &Destination) -> Re
         }
     };
     let (plan, identities) = fill_identities(planned.plan, &to.schema, &given)?;
+    let plan = match identities.is_empty() {
+        true => plan,
+        false => analysis::follow_identities(cx, plan, &to.schema, &given)?,
+    };
     Ok(Shaped {
         plan,
         identities,

@@ -119,6 +119,7 @@ async fn statement_answer(cx: &Context, statement: &Statement) -> Result<SqlResu
         Statement::Optimize(_) => Err(DeltaError::not_supported_yet("OPTIMIZE")),
         Statement::Reorg(_) => Err(DeltaError::not_supported_yet("REORG TABLE")),
         Statement::Convert(convert) => convert::convert(cx, convert).await,
+        Statement::RepairPartitions(table) => drop::repair_partitions(cx, table).await,
         Statement::Generate(generate) => repair::generate(cx, generate).await,
         Statement::Repair(repair) => repair::repair(cx, repair).await,
     }

@@ -30,6 +30,41 @@ async fn a_replacement_does_not_depend_on_a_query() {
 }
 
 #[tokio::test]
+async fn partitions_and_places_are_the_tables_own() {
+    let w = Warehouse::new();
+    w.all(&[
+        "CREATE TABLE t (a INT, p INT) PARTITIONED BY (p)",
+        "INSERT INTO t VALUES (1, 1)",
+    ])
+    .await;
+    for (statement, class) in [
+        (
+            "TRUNCATE TABLE t PARTITION (p = 1)",
+            "DELTA_TRUNCATE_TABLE_PARTITION_NOT_SUPPORTED",
+        ),
+        (
+            "ALTER TABLE t RECOVER PARTITIONS",
+            "NOT_SUPPORTED_COMMAND_FOR_V2_TABLE",
+        ),
+        (
+            "MSCK REPAIR TABLE t SYNC PARTITIONS",
+            "NOT_SUPPORTED_COMMAND_FOR_V2_TABLE",
+        ),
+        (
+            "ALTER TABLE t SET LOCATION '/no/table/is/here'",
+            "DELTA_MISSING_DELTA_TABLE",
+        ),
+        (
+            "ALTER TABLE t SET TBLPROPERTIES ('delta.rowTracking.materializedRowCommitVersionColumnName' = 'x')",
+            "DELTA_UNKNOWN_CONFIGURATION",
+        ),
+    ] {
+        assert_eq!(w.class(statement).await, class, "{statement}");
+    }
+    assert_eq!(w.rows("SELECT * FROM t").await, json!([[1, 1]]));
+}
+
+#[tokio::test]
 async fn not_null_in_arrays_and_maps_is_refused_or_dropped() {
     let w = Warehouse::new();
     let class = "DELTA_NESTED_NOT_NULL_CONSTRAINT";

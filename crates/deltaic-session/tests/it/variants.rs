@@ -120,7 +120,7 @@ async fn what_variants_cannot_do_is_refused() {
         ),
         (
             r#"SELECT parse_json('[{"a":1,"a":2}]')"#,
-            "VARIANT_DUPLICATE_KEY",
+            "MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION",
         ),
         (
             "CREATE TABLE p (id INT, v VARIANT) PARTITIONED BY (v)",

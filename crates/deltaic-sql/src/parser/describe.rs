@@ -127,6 +127,18 @@ impl Parser<'_> {
         })))
     }
 
+    /// `MSCK REPAIR TABLE t [ADD | DROP | SYNC PARTITIONS]`.
+    pub fn repair_partitions(&mut self) -> Parsed<Statement> {
+        self.at += 1;
+        self.expect("REPAIR", Follow::Other)?;
+        self.expect("TABLE", Follow::Name)?;
+        let table = self.name()?;
+        if self.eat_any(&["ADD", "DROP", "SYNC"]).is_some() {
+            self.expect("PARTITIONS", Follow::Other)?;
+        }
+        Ok(Statement::RepairPartitions(table))
+    }
+
     pub fn cache(&mut self) -> Parsed<Statement> {
         self.at += 1;
         let lazy = self.eat("LAZY");

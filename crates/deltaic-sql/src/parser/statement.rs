@@ -86,7 +86,8 @@ impl Parser<'_> {
             "CONVERT" => self.delta_command(Self::convert),
             "GENERATE" => self.delta_command(Self::generate),
             "FSCK" => self.delta_command(Self::repair),
-            "MSCK" | "LOAD" | "DECLARE" | "EXECUTE" | "CALL" | "BEGIN" if !self.ends_at(1) => {
+            "MSCK" => self.repair_partitions(),
+            "LOAD" | "DECLARE" | "EXECUTE" | "CALL" | "BEGIN" if !self.ends_at(1) => {
                 self.unsupported(&word)
             }
             _ => self.fail(),

@@ -650,6 +650,18 @@ fn the_catalogs_statements_are_read() {
 }
 
 #[test]
+fn partitions_of_a_catalog_are_repaired_by_name() {
+    let wanted = Statement::RepairPartitions(Name::of(&["a", "t"]));
+    for sql in [
+        "MSCK REPAIR TABLE a.t",
+        "MSCK REPAIR TABLE a.t SYNC PARTITIONS",
+    ] {
+        assert_eq!(parsed(sql), wanted, "{sql}");
+    }
+    assert!(crate::parse("MSCK REPAIR TABLE t ADD").is_err());
+}
+
+#[test]
 fn names_know_their_place() {
     let Statement::DropTable(drop) = parsed("DROP TABLE\n  a.b") else {
         panic!()
@@ -664,7 +676,10 @@ fn what_spark_knows_and_this_project_does_not_is_said_clearly() {
             "CREATE FUNCTION f AS 'x'",
             "CREATE FUNCTION is not supported yet",
         ),
-        ("MSCK REPAIR TABLE t", "MSCK is not supported yet"),
+        (
+            "LOAD DATA INPATH 'x' INTO TABLE t",
+            "LOAD is not supported yet",
+        ),
         (
             "INSERT OVERWRITE DIRECTORY '/x' SELECT 1",
             "INSERT OVERWRITE DIRECTORY is not supported yet",
