@@ -260,7 +260,7 @@ pub(crate) fn follow_identities(
         let rule = deltaic_sql::parse_expr(rule)?;
         let value = deltaic_analyzer::bind_local(&rule, &scope, &options)?;
         let reads = |name: &&str| value.columns.iter().any(|c| c.eq_ignore_ascii_case(name));
-        if !filled.iter().any(|name| reads(&name)) {
+        if !filled.iter().any(reads) {
             continue;
         }
         let kind = Assignment::Insert;
