@@ -152,7 +152,9 @@ pub(super) fn to_delta(operation: &str, place: &str, error: &Error) -> DeltaErro
             .with_hint(NO_CONDITION_HINT);
         }
         Error::NotFound { .. } => return not_found(place).with_hint(BUCKET_HINT),
-        Error::PermissionDenied { .. } | Error::Unauthenticated { .. } if is_expired(&text) => {
+        Error::PermissionDenied { .. } | Error::Unauthenticated { .. }
+            if is_expired(&text) || refusal(error).is_some_and(|refusal| refusal.expired) =>
+        {
             (DENIED, EXPIRED_HINT)
         }
         Error::PermissionDenied { .. } if is_unknown(&text, &text) => (DENIED, WRONG_HINT),
